@@ -1,0 +1,32 @@
+# Each target makes .venv when it is missing; Python 3.11+, make, git and a C compiler are all it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+OUT ?= latentry-demo
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(READY)
+	$(BIN)/latentry demo --out $(OUT)
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	for script in $(or $(ONLY),$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
+
+docs: $(READY)
+	$(BIN)/python docs/pictures.py
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint]"
+	touch $(READY)
+
+clean:
+	rm -rf .venv latentry-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

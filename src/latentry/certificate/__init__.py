@@ -1,0 +1,1 @@
+"""From a fitted model and data to a certificate and its page."""

@@ -1,0 +1,1 @@
+"""Data as latentry sees them: datasets, channels, files, batches."""

@@ -1,0 +1,46 @@
+"""What can go wrong, in words that name the place and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["CheckpointError", "DataError", "DataWarning", "LatentryError", "MissingExtra", "TrainingDiverged", "nearest"]
+
+
+class LatentryError(Exception):
+    """Any problem that latentry explains itself: the command line shows its sentence and nothing else."""
+
+
+class DataError(LatentryError, ValueError):
+    """The data or an argument cannot be used as they are."""
+
+
+class CheckpointError(LatentryError, OSError):
+    """A run folder cannot be written or read."""
+
+
+class MissingExtra(LatentryError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'latentry[{extra}]'")
+
+
+class TrainingDiverged(LatentryError, ArithmeticError):
+    """Training met a number that is not finite and stopped before using it."""
+
+
+class DataWarning(UserWarning):
+    """The data can be used, but something about them is worth knowing."""
+
+
+def nearest(name: str, options: Iterable[str]) -> str:
+    """A hint for a mistyped name.
+
+    >>> nearest("ivea", ["vae", "ivae"])
+    "; did you mean 'ivae'? Known: ivae, vae"
+    """
+    known = sorted(options)
+    close = difflib.get_close_matches(name, known, n=1)
+    return (f"; did you mean {close[0]!r}?" if close else ".") + f" Known: {', '.join(known)}"

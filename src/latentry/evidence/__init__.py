@@ -1,0 +1,1 @@
+"""Numbers and answers that know their direction, confidence, method and assumptions."""

@@ -1,0 +1,1 @@
+"""Directed acyclic graphs over categorical nodes."""

@@ -1,0 +1,1 @@
+"""Mutual information that does not depend on units."""

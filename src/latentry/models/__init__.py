@@ -1,0 +1,1 @@
+"""Latent-variable models, one file each."""

@@ -1,0 +1,1 @@
+"""Natural latents: mediation and redundancy, in every domain and mixture."""

@@ -1,0 +1,1 @@
+"""Encoders, decoders, bijections and likelihood heads."""

@@ -1,0 +1,1 @@
+"""The compiled training loop, run state, checkpoints, progress and devices."""
