@@ -5,7 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["CheckpointError", "DataError", "DataWarning", "LatentryError", "MissingExtra", "TrainingDiverged", "nearest"]
+__all__ = [
+    "CheckpointError",
+    "DataError",
+    "DataWarning",
+    "LatentryError",
+    "MissingExtra",
+    "TrainingDiverged",
+    "nearest",
+]
 
 
 class LatentryError(Exception):
