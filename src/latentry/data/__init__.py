@@ -1,1 +1,23 @@
 """Data as latentry sees them: datasets, channels, files, batches."""
+
+from latentry.data.batches import Batch, Plan, assemble
+from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
+from latentry.data.dataset import Dataset
+from latentry.data.domain import Domain
+from latentry.data.files import read
+from latentry.data.layout import Layout
+from latentry.data.standard import Standardiser
+
+__all__ = [
+    "Batch",
+    "CategoricalChannel",
+    "Channel",
+    "Dataset",
+    "Domain",
+    "GaussianChannel",
+    "Layout",
+    "Plan",
+    "Standardiser",
+    "assemble",
+    "read",
+]

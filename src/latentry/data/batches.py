@@ -1,0 +1,105 @@
+"""Batches in a shuffled order that can be resumed, from memory or from disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latentry.data.dataset import Dataset
+from latentry.data.rows import BLOCK_BYTES, gather, row_bytes
+
+__all__ = ["WINDOW_BYTES", "Batch", "Plan", "assemble"]
+
+WINDOW_BYTES = 128 << 20  # what is held at once when data stream from disk
+
+
+class Batch(NamedTuple):
+    """What a loss sees. Missing rows hold zeros; rows that only fill up the shape have weight 0."""
+
+    values: dict[str, Any]  # modality -> (batch, ...) float32
+    observed: dict[str, Any]  # modality -> (batch,) 0 or 1
+    domain: Any  # (batch,) codes, (batch, width) columns, or None
+    weight: Any  # (batch,) 0 or 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an epoch runs over the rows.
+
+    Rows are shuffled within windows of whole, shuffled blocks: a window is what fits in memory,
+    a block is one sequential read. Data smaller than a window get a plain permutation. The order
+    depends on shapes and seed alone, so data on disk and in memory meet the same batches.
+    """
+
+    rows: int
+    batch: int
+    window: int  # rows per window, a multiple of the batch
+    block: int  # rows per block
+
+    @classmethod
+    def of(cls, data: Dataset, batch: int) -> Plan:
+        """The plan for these data."""
+        size = max(1, sum(row_bytes(array) for array in data.values.values()))
+        batch = min(batch, len(data))
+        most = -(-len(data) // batch) * batch
+        window = max(batch, WINDOW_BYTES // size // batch * batch)
+        return cls(len(data), batch, min(window, most), max(1, BLOCK_BYTES // size))
+
+    @property
+    def steps(self) -> int:
+        """Steps per epoch."""
+        return -(-self.rows // self.batch)
+
+    @property
+    def steps_per_window(self) -> int:
+        """Steps per window; the last window may have fewer."""
+        return self.window // self.batch
+
+    def order(self, seed: tuple[int, ...]) -> np.ndarray:
+        """Every row once.
+
+        >>> plan = Plan(rows=10, batch=2, window=4, block=2)
+        >>> sorted(plan.order((0, 1)).tolist()) == list(range(10))
+        True
+        """
+        rng = np.random.default_rng(seed)
+        if self.rows <= self.window:
+            return rng.permutation(self.rows)
+        starts = rng.permutation(np.arange(0, self.rows, self.block))
+        order = np.concatenate([np.arange(s, min(s + self.block, self.rows)) for s in starts])
+        for start in range(0, self.rows, self.window):
+            rng.shuffle(order[start : start + self.window])
+        return order
+
+    def windows(self, order: np.ndarray) -> list[np.ndarray]:
+        """The order cut into windows of one shape, (steps, batch), filled up with -1."""
+        count = -(-len(order) // self.window)
+        padded = np.full(count * self.window, -1, dtype=np.int64)
+        padded[: len(order)] = order
+        return list(padded.reshape(count, self.steps_per_window, self.batch))
+
+
+def assemble(data: Dataset, index: np.ndarray) -> Batch:
+    """Rows ``index`` as one Batch with the same leading shape; -1 is a filler."""
+    flat = index.reshape(-1)
+    real = flat >= 0
+    rows = np.where(real, flat, 0)
+    values, observed = {}, {}
+    for name, array in data.values.items():
+        seen = data.observed[name][rows] & real
+        found = gather(array, rows).astype(np.float32)
+        found[~seen] = 0
+        values[name] = found.reshape(*index.shape, *array.shape[1:])
+        observed[name] = seen.astype(np.float32).reshape(index.shape)
+    return Batch(values, observed, _domain(data, rows, index.shape), real.astype(np.float32).reshape(index.shape))
+
+
+def _domain(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> Any:
+    if data.domain is None:
+        return None
+    values = data.domain.values[rows]
+    if data.domain.is_continuous:
+        return values.astype(np.float32).reshape(*shape, -1)
+    return values.reshape(shape)

@@ -1,0 +1,77 @@
+r"""Channels :math:`K(\lambda \mid x)`: given what was observed, a distribution over what was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from latentry.errors import DataError
+
+__all__ = ["CategoricalChannel", "Channel", "GaussianChannel"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianChannel:
+    r"""Row by row :math:`\lambda \sim N(\mu, \mathrm{diag}\,\sigma^2)`.
+
+    >>> import numpy as np
+    >>> channel = GaussianChannel(mean=np.zeros((3, 2)), scale=np.ones((3, 2)))
+    >>> channel.sample(seed=0).shape
+    (3, 2)
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.mean.ndim != 2 or self.mean.shape != self.scale.shape:
+            raise DataError(f"mean {self.mean.shape} and scale {self.scale.shape} must both be (rows, latents).")
+        if not (np.isfinite(self.mean).all() and np.isfinite(self.scale).all() and (self.scale >= 0).all()):
+            raise DataError("a channel needs finite means and finite scales of at least 0.")
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def sample(self, seed: int = 0) -> np.ndarray:
+        """One draw per row."""
+        return self.mean + self.scale * np.random.default_rng(seed).standard_normal(self.mean.shape)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether no noise is left: mutual information with its input is then infinite."""
+        return bool((self.scale == 0).all())
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalChannel:
+    """Row by row a probability for each latent value.
+
+    >>> import numpy as np
+    >>> CategoricalChannel(np.array([[0.1, 0.9], [1.0, 0.0]])).most_likely
+    array([1, 0])
+    """
+
+    probabilities: np.ndarray
+
+    def __post_init__(self) -> None:
+        p = self.probabilities
+        if p.ndim != 2 or (p < 0).any() or not np.allclose(p.sum(axis=1), 1, atol=1e-5):
+            raise DataError("probabilities must be (rows, values), at least 0, with rows that sum to 1.")
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    @property
+    def most_likely(self) -> np.ndarray:
+        """The most probable value of each row."""
+        return self.probabilities.argmax(axis=1)
+
+    def sample(self, seed: int = 0) -> np.ndarray:
+        """One value per row."""
+        rise = np.cumsum(self.probabilities, axis=1)
+        draw = np.random.default_rng(seed).random((len(self), 1)) * rise[:, -1:]
+        return (draw >= rise[:, :-1]).sum(axis=1)
+
+
+Channel = GaussianChannel | CategoricalChannel

@@ -1,0 +1,269 @@
+"""The immutable Dataset: what was measured, where, and what is missing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from latentry.data.describe import describe
+from latentry.data.domain import Domain
+from latentry.data.layout import Layout
+from latentry.data.modality import Modality, read_modality
+from latentry.data.rows import TakenRows, blocks, is_lazy
+from latentry.data.split import split_rows
+from latentry.data.standard import StandardisedRows, Standardiser
+from latentry.errors import DataError, nearest
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """Rows measured in one or more modalities, possibly in several domains, possibly with holes.
+
+    Args:
+        modalities: An array of rows, or a mapping from name to array; anything with a row axis first.
+            ``None`` entries and all-NaN rows are missing. Memory maps and zarr arrays stay on disk.
+        domain: One label per row (integers, strings), or float columns for a continuous auxiliary variable.
+        observed: For a modality, booleans that are False where the row is missing.
+        factors: True latent values, when known: name to one value (or row of values) per row.
+        rows: Names of the rows.
+        columns: For a modality, the names of its features.
+
+    >>> import numpy as np
+    >>> data = Dataset({"curve": np.ones((4, 30)), "table": [[1, 2], None, [3, 4], [5, 6]]}, domain=["a", "a", "b", "b"])
+    >>> len(data), data.names, data.observed["table"].tolist()
+    (4, ('curve', 'table'), [True, False, True, True])
+    """
+
+    def __init__(
+        self,
+        modalities: Any,
+        domain: Any = None,
+        *,
+        observed: Mapping[str, Any] | None = None,
+        factors: Mapping[str, Any] | None = None,
+        rows: Iterable[str] | None = None,
+        columns: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        named = dict(modalities) if isinstance(modalities, Mapping) else {"x": modalities}
+        if not named:
+            raise DataError("a Dataset needs at least one modality.")
+        masks = dict(observed or {})
+        _known("observed", masks, named)
+        parsed = {str(name): read_modality(str(name), raw, masks.get(name)) for name, raw in named.items()}
+        self._set(parsed, domain, factors, rows, columns)
+
+    def _set(self, parsed: dict[str, Modality], domain: Any, factors: Any, rows: Any, columns: Any) -> None:
+        count = _common_rows(parsed)
+        _some_modality_everywhere(parsed)
+        names = {name: tuple(part.columns) for name, part in parsed.items() if part.columns}
+        names.update(_read_columns(columns, parsed))
+        fields = {
+            "values": MappingProxyType({name: _frozen(part.values) for name, part in parsed.items()}),
+            "observed": MappingProxyType({name: _frozen(part.observed) for name, part in parsed.items()}),
+            "domain": None if domain is None else _rows_match("domain", Domain.of(domain), count),
+            "factors": MappingProxyType({str(k): _factor(k, v, count) for k, v in (factors or {}).items()}),
+            "rows": None if rows is None else _rows_match("rows", tuple(map(str, rows)), count),
+            "columns": MappingProxyType(names),
+        }
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    values: Mapping[str, Any]
+    observed: Mapping[str, np.ndarray]
+    domain: Domain | None
+    factors: Mapping[str, np.ndarray]
+    rows: tuple[str, ...] | None
+    columns: Mapping[str, tuple[str, ...]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Dataset does not change; make a new one (tried to set {name!r}).")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the modalities."""
+        return tuple(self.values)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.values:
+            raise DataError(f"there is no modality {name!r}{nearest(name, self.values)}")
+        return self.values[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.observed.values())))
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether some modality stays on disk."""
+        return any(is_lazy(array) for array in self.values.values())
+
+    @property
+    def layout(self) -> Layout:
+        """Shapes, feature names and domain labels."""
+        return Layout(
+            shapes=tuple((name, tuple(array.shape[1:])) for name, array in self.values.items()),
+            columns=tuple(self.columns.items()),
+            domain_labels=None if self.domain is None else self.domain.labels,
+            domain_size=0 if self.domain is None else self.domain.size,
+        )
+
+    def take(self, rows: Any) -> Dataset:
+        """Chosen rows: indices or booleans. Arrays on disk stay there."""
+        chosen = np.arange(len(self))[np.asarray(rows)]
+        if chosen.size == 0:
+            raise DataError("no row was chosen.")
+        return self._with(
+            {name: TakenRows(a, chosen) if is_lazy(a) else a[chosen] for name, a in self.values.items()},
+            observed={name: mask[chosen] for name, mask in self.observed.items()},
+            domain=None if self.domain is None else self.domain.take(chosen),
+            factors={name: factor[chosen] for name, factor in self.factors.items()},
+            rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
+        )
+
+    def split(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[Dataset, ...]:
+        """Disjoint parts in the given proportions, stratified by domain; rows of one ``group`` stay together.
+
+        >>> import numpy as np
+        >>> train, held_out = Dataset(np.zeros((100, 2)), domain=[0, 1] * 50).split(0.8, 0.2)
+        >>> len(train), len(held_out), np.bincount(held_out.domain.values).tolist()
+        (80, 20, [10, 10])
+        """
+        strata = None if self.domain is None or self.domain.is_continuous else self.domain.values
+        return tuple(self.take(rows) for rows in split_rows(len(self), fractions, strata, group, seed))
+
+    def standardise(self, statistics: Standardiser | None = None) -> Dataset:
+        """Standardised modalities, by these data's own statistics unless others are given."""
+        by = Standardiser.of(self) if statistics is None else statistics
+        scaled = {
+            name: StandardisedRows(array, by, name) if is_lazy(array) else by.apply(name, array)
+            for name, array in self.values.items()
+        }
+        return self._with(scaled)
+
+    def with_domain(self, domain: Any) -> Dataset:
+        """The same rows with another domain."""
+        return self._with(
+            self.values, domain=None if domain is None else _rows_match("domain", Domain.of(domain), len(self))
+        )
+
+    def select(self, *names: str) -> Dataset:
+        """Only the named modalities."""
+        return Dataset(
+            {name: self[name] for name in names},
+            self.domain,
+            observed={name: self.observed[name] for name in names},
+            factors=self.factors,
+            rows=self.rows,
+            columns={name: self.columns[name] for name in names if name in self.columns},
+        )
+
+    def _with(self, values: Mapping[str, Any], **changes: Any) -> Dataset:
+        # Rows were checked when they came in: nothing is read again here.
+        other = object.__new__(Dataset)
+        fields = {"observed": self.observed, "domain": self.domain, "factors": self.factors, "rows": self.rows}
+        fields |= {"columns": self.columns, "values": values} | changes
+        for field, value in fields.items():
+            kept = MappingProxyType(dict(value)) if isinstance(value, Mapping) else value
+            object.__setattr__(other, field, kept)
+        return other
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over names, shapes, masks, domain and every value."""
+        digest = hashlib.sha256(json.dumps(self.layout.to_json(), sort_keys=True, default=str).encode())
+        for name, array in self.values.items():
+            digest.update(np.packbits(self.observed[name]).tobytes())
+            for _, piece in blocks(array):
+                digest.update(_bytes(piece))
+        if self.domain is not None:
+            digest.update(_bytes(self.domain.values))
+        return digest.hexdigest()
+
+    def describe(self) -> str:
+        """A table of what is here: modalities, shapes, missing rows, ranges, domains, factors."""
+        return describe(self)
+
+    def write(self, path: Any) -> None:
+        """Write to npz, csv, parquet, zarr, h5ad or h5mu, by the path's ending; :func:`latentry.read` reads it back."""
+        from latentry.data.files import write
+
+        write(self, path)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}: {tuple(array.shape[1:])}" for name, array in self.values.items())
+        return f"Dataset({len(self)} rows; {parts}" + (f"; {self.domain}" if self.domain else "") + ")"
+
+
+# cached_property writes to the instance dictionary and so passes by __setattr__.
+
+
+def _bytes(piece: np.ndarray) -> bytes:
+    return piece.astype(piece.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _frozen(array: Any) -> Any:
+    if not isinstance(array, np.ndarray) or isinstance(array, np.memmap):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _common_rows(parsed: dict[str, Modality]) -> int:
+    counts = {name: part.values.shape[0] for name, part in parsed.items()}
+    first = next(iter(counts))
+    for name, count in counts.items():
+        if count != counts[first]:
+            raise DataError(
+                f"modality {name!r} has {count} rows but {first!r} has {counts[first]}: "
+                "give one row per sample in each, with None where it was not measured."
+            )
+    return counts[first]
+
+
+def _some_modality_everywhere(parsed: dict[str, Modality]) -> None:
+    nowhere = np.flatnonzero(~np.any([part.observed for part in parsed.values()], axis=0))
+    if nowhere.size:
+        shown = ", ".join(map(str, nowhere[:5])) + (", …" if nowhere.size > 5 else "")
+        raise DataError(
+            f"{nowhere.size} row{'s are' if nowhere.size > 1 else ' is'} missing in every modality "
+            f"(all NaN or None): row {shown}. Drop them."
+        )
+
+
+def _rows_match(what: str, values: Any, count: int) -> Any:
+    if len(values) != count:
+        raise DataError(f"{what} has {len(values)} entries for {count} rows: give one per row.")
+    return values
+
+
+def _factor(name: str, raw: Any, count: int) -> np.ndarray:
+    array = np.asarray(raw)
+    if array.dtype.kind not in "biufU":
+        raise DataError(f"factor {name!r} has dtype {array.dtype}: give numbers or strings.")
+    return _frozen(_rows_match(f"factor {name!r}", array, count))
+
+
+def _known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
+    for name in given:
+        if name not in names:
+            raise DataError(f"{argument} names {name!r}, which is no modality{nearest(str(name), map(str, names))}")
+
+
+def _read_columns(columns: Any, parsed: dict[str, Modality]) -> dict[str, tuple[str, ...]]:
+    _known("columns", columns or {}, parsed)
+    names = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
+    for name, given in names.items():
+        shape = parsed[name].values.shape
+        if len(shape) != 2 or len(given) != shape[1]:
+            raise DataError(f"columns[{name!r}] has {len(given)} names for rows of shape {shape[1:]}.")
+        if len(set(given)) != len(given):
+            twice = next(column for column in given if given.count(column) > 1)
+            raise DataError(f"columns[{name!r}] names {twice!r} twice.")
+    return names

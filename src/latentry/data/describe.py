@@ -1,0 +1,63 @@
+"""A dataset in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from latentry.data.rows import blocks
+
+if TYPE_CHECKING:
+    from latentry.data.dataset import Dataset
+
+__all__ = ["describe"]
+
+
+def describe(data: Dataset) -> str:
+    """One line per modality, domain and factor."""
+    lines = [f"{len(data)} rows" + (", on disk" if data.is_lazy else "")]
+    lines += [f"  {name:<12} {_modality(data, name)}" for name in data.names]
+    if data.domain is not None:
+        lines.append(f"  domain       {_domain(data)}")
+    lines += [f"  factor       {name}: {_factor(values)}" for name, values in data.factors.items()]
+    return "\n".join(lines)
+
+
+def _modality(data: Dataset, name: str) -> str:
+    array, observed = data[name], data.observed[name]
+    low, high, constant = _range(data, name)
+    shape = "×".join(map(str, array.shape[1:]))
+    missing = int((~observed).sum())
+    words = [f"{shape} {np.dtype(array.dtype)}", f"from {low:.4g} to {high:.4g}"]
+    if missing:
+        words.append(f"{missing} rows missing ({missing / len(data):.0%})")
+    if constant:
+        words.append(f"{constant} constant column{'s' * (constant > 1)}")
+    return ", ".join(words)
+
+
+def _range(data: Dataset, name: str) -> tuple[float, float, int]:
+    low, high = np.inf, -np.inf
+    for start, piece in blocks(data[name]):
+        seen = piece[data.observed[name][start : start + len(piece)]]
+        if len(seen):
+            flat = seen.reshape(len(seen), -1)
+            low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
+    return float(np.min(low)), float(np.max(high)), int(np.sum(np.asarray(low) == high))
+
+
+def _domain(data: Dataset) -> str:
+    domain = data.domain
+    assert domain is not None
+    if domain.labels is None:
+        return f"{domain.size} continuous column{'s' * (domain.size > 1)}"
+    counts = np.bincount(domain.values, minlength=domain.size)
+    shown = ", ".join(f"{label} ({count})" for label, count in zip(domain.labels[:6], counts[:6], strict=True))
+    return f"{domain.size} labels: {shown}" + (", …" if domain.size > 6 else "")
+
+
+def _factor(values: np.ndarray) -> str:
+    if values.dtype.kind == "f":
+        return f"from {values.min():.4g} to {values.max():.4g}"
+    return f"{len(np.unique(values))} values"

@@ -1,0 +1,126 @@
+"""The domain: which lab, segment, year or setting each row comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.errors import DataError
+
+__all__ = ["Domain"]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """One auxiliary value per row: a label out of a few, or continuous columns.
+
+    Labels are kept once and rows hold their codes, so that strings cost nothing.
+
+    >>> Domain.of(["lab B", "lab A", "lab B"])
+    Domain(3 rows, 2 labels: lab A, lab B)
+    >>> Domain.of([[0.1], [0.7]])
+    Domain(2 rows, 1 continuous column)
+    """
+
+    values: np.ndarray  # codes, shape (rows,), or columns, shape (rows, width)
+    labels: tuple[Any, ...] | None  # None when continuous
+
+    @classmethod
+    def of(cls, raw: Any) -> Domain:
+        """Integers, strings and booleans are labels, floats are columns, one-hot rows are labels."""
+        if isinstance(raw, Domain):
+            return raw
+        array = _plain(raw)
+        if array.ndim == 2 and array.shape[1] == 1 and array.dtype.kind != "f":
+            array = array[:, 0]
+        if array.dtype.kind in "f":
+            return cls._continuous(array)
+        if array.ndim == 2 and _one_hot(array):
+            return cls._continuous(array)  # which recognises one-hot rows, floats or not
+        if array.ndim != 1:
+            raise DataError(f"domain has shape {array.shape}: give one label per row, or float columns.")
+        labels, codes = np.unique(array, return_inverse=True)
+        return cls(codes.astype(np.int32), tuple(labels.tolist()))
+
+    @classmethod
+    def _continuous(cls, array: np.ndarray) -> Domain:
+        columns = array.reshape(len(array), -1).astype(np.float64)
+        bad = np.flatnonzero(~np.isfinite(columns).all(axis=1))
+        if bad.size:
+            raise DataError(f"domain is NaN or infinite at row {bad[0]}: every row needs a domain.")
+        if columns.shape[1] > 1 and _one_hot(columns):
+            # u is published one-hot in the iVAE literature: it means labels, not a point in space
+            return cls(columns.argmax(axis=1).astype(np.int32), tuple(range(columns.shape[1])))
+        return cls(columns, None)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether rows hold columns of numbers rather than labels."""
+        return self.labels is None
+
+    @property
+    def size(self) -> int:
+        """Number of labels, or of continuous columns."""
+        return self.values.shape[1] if self.labels is None else len(self.labels)
+
+    def take(self, rows: np.ndarray) -> Domain:
+        """The same labels, fewer rows."""
+        return Domain(self.values[rows], self.labels)
+
+    def as_labels(self) -> np.ndarray:
+        """One label per row, as given."""
+        if self.labels is None:
+            raise DataError("this domain is continuous: it has columns, not labels.")
+        return np.asarray(self.labels)[self.values]
+
+    def recode(self, labels: tuple[Any, ...] | None, *, context: str = "fitted") -> Domain:
+        """The same rows in the codes of ``labels``, which is how a fitted model knows them."""
+        if (labels is None) != (self.labels is None):
+            kinds = {True: "continuous", False: "labels"}
+            raise DataError(
+                f"domain is {kinds[self.is_continuous]} here, but the model was {context} with {kinds[labels is None]}."
+            )
+        if labels is None or labels == self.labels:
+            return self
+        place = {label: code for code, label in enumerate(labels)}
+        unseen = [label for label in self.labels or () if label not in place]
+        if unseen:
+            raise DataError(
+                f"domain {unseen[0]!r} was not among the {len(labels)} domains the model was {context} with."
+            )
+        codes = np.array([place[label] for label in self.labels or ()], dtype=np.int32)
+        return Domain(codes[self.values], labels)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        if self.labels is None:
+            return f"Domain({len(self)} rows, {self.size} continuous column{'s' * (self.size > 1)})"
+        shown = ", ".join(map(str, self.labels[:4])) + (", …" if self.size > 4 else "")
+        return f"Domain({len(self)} rows, {self.size} label{'s' * (self.size > 1)}: {shown})"
+
+
+def _plain(raw: Any) -> np.ndarray:
+    array = np.asarray(raw)
+    if array.dtype == object:
+        kinds = {type(value) for value in array.ravel().tolist()}
+        if kinds == {str}:
+            return array.astype(str)
+        if any(value is None or value != value for value in array.ravel().tolist()):
+            row = next(i for i, value in enumerate(array.ravel().tolist()) if value is None or value != value)
+            raise DataError(f"domain is missing at row {row}: every row needs a domain.")
+        raise DataError(
+            f"domain mixes {', '.join(sorted(kind.__name__ for kind in kinds))}: give integers, strings or floats."
+        )
+    if array.dtype.kind not in "biufU" or array.ndim not in (1, 2):
+        raise DataError(
+            f"domain has dtype {array.dtype} and shape {array.shape}: give one integer or string per row, or float columns."
+        )
+    return array
+
+
+def _one_hot(array: np.ndarray) -> bool:
+    return bool(np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all())

@@ -1,0 +1,83 @@
+"""Datasets in and out of files, one format per module."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from latentry.data.dataset import Dataset
+from latentry.data.files import csv, h5ad, npy, npz, parquet, zarr
+from latentry.data.files.roles import Roles
+from latentry.errors import DataError, LatentryError, nearest
+
+__all__ = ["FORMATS", "read", "write"]
+
+FORMATS: Mapping[str, Any] = {
+    ".npz": npz,
+    ".npy": npy,
+    ".csv": csv,
+    ".parquet": parquet,
+    ".zarr": zarr,
+    ".h5ad": h5ad,
+    ".h5mu": h5ad,
+}
+
+
+def read(
+    path: str | Path,
+    domain: str | Iterable[str] | None = None,
+    *,
+    modalities: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
+    factors: Iterable[str] = (),
+) -> Dataset:
+    """Read a dataset from npz, npy, csv, parquet, zarr, h5ad or h5mu.
+
+    Args:
+        path: The file; its ending names the format.
+        domain: The array or column that says which domain a row comes from; several columns for a continuous one.
+        modalities: The arrays to take as modalities (npz, zarr), or for tables a mapping from modality to its columns.
+        factors: Arrays or columns that hold true latent values.
+
+    A file that :meth:`latentry.Dataset.write` wrote says all this itself.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path} does not exist.")
+    roles = Roles.of(domain, modalities, factors)
+    try:
+        return _format(path).read(path, roles)
+    except LatentryError as problem:
+        if str(path) in str(problem) or isinstance(problem, ImportError):
+            raise
+        raise DataError(f"{path}: {problem}") from problem
+    except (OSError, ValueError, EOFError, KeyError) as problem:
+        raise DataError(
+            f"{path} cannot be read as {path.suffix[1:]} ({problem}): it may be cut short or of another kind; write it again."
+        ) from problem
+
+
+def write(data: Dataset, path: str | Path) -> None:
+    """Write a dataset; the file appears whole or not at all."""
+    path = Path(path)
+    form = _format(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+            draft = Path(folder) / path.name
+            form.write(data, draft)
+            if path.is_dir():
+                shutil.rmtree(path)
+            draft.replace(path)
+    except LatentryError:
+        raise
+    except OSError as problem:
+        raise DataError(f"{path} could not be written: {problem}.") from problem
+
+
+def _format(path: Path) -> Any:
+    if path.suffix not in FORMATS:
+        raise DataError(f"{path} has the ending {path.suffix!r}{nearest(path.suffix, FORMATS)}")
+    return FORMATS[path.suffix]

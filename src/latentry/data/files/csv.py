@@ -1,0 +1,57 @@
+"""Comma-separated values; empty cells and ``nan`` are missing."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from latentry.data.dataset import Dataset
+from latentry.data.files.roles import Roles
+from latentry.data.files.table import from_columns, to_columns
+from latentry.errors import DataError
+
+
+def read(path: Path, roles: Roles) -> Dataset:
+    """The first line names the columns."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            lines = [line for line in csv.reader(file) if line]
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"{path} is not text in UTF-8 ({problem}).") from problem
+    if len(lines) < 2:
+        raise DataError(f"{path} has no row: a first line with column names and at least one row are needed.")
+    names, rows = lines[0], lines[1:]
+    _check(path, names, rows)
+    return from_columns({name: _column([row[i] for row in rows]) for i, name in enumerate(names)}, roles)
+
+
+def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise DataError(f"{path}, line {number}: {len(row)} cells for {len(names)} columns.")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{path}: two columns are called {twice!r}; rename one.")
+
+
+def _column(cells: list[str]) -> np.ndarray:
+    """Integers if all are, else numbers if all are, else text."""
+    try:
+        return np.array([int(cell) for cell in cells])
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+    except ValueError:
+        return np.array(cells)
+
+
+def write(data: Dataset, path: Path) -> None:
+    """Numbers are written so that they read back exactly."""
+    columns = to_columns(data)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))

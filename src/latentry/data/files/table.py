@@ -1,0 +1,121 @@
+"""Tables: how columns of a flat file become modalities and back.
+
+A header cell is ``column`` or ``modality:column``; cells that begin with ``@`` play a part of their
+own: ``@domain`` (or ``@domain:0``, ``@domain:1`` … when it has several columns), ``@factor:name``, ``@row``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from latentry.data.dataset import Dataset
+from latentry.data.files.roles import Roles
+from latentry.errors import DataError, nearest
+
+__all__ = ["from_columns", "to_columns"]
+
+
+def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
+    """A dataset from named columns of numbers or strings."""
+    roles.check(columns, "column")
+    domain = list(roles.domain) or [name for name in columns if name == "@domain" or name.startswith("@domain:")]
+    factors = {name: name for name in roles.factors}
+    factors |= {name.removeprefix("@factor:"): name for name in columns if name.startswith("@factor:")}
+    taken = {*domain, *factors.values(), "@row"}
+    groups = _groups([name for name in columns if name not in taken], roles, columns)
+    values = {
+        modality: np.column_stack([_numeric(name, columns[name]) for name in names])
+        for modality, names in groups.items()
+    }
+    return Dataset(
+        values,
+        _domain([columns[name] for name in domain]),
+        factors={name: columns[column] for name, column in factors.items()},
+        rows=columns["@row"].tolist() if "@row" in columns else None,
+        columns={modality: [name.split(":", 1)[-1] for name in names] for modality, names in groups.items()},
+    )
+
+
+def _groups(names: list[str], roles: Roles, columns: Mapping[str, Any]) -> dict[str, list[str]]:
+    if roles.modalities is not None:
+        groups = {modality: list(chosen) or [modality] for modality, chosen in roles.modalities.items()}
+        for modality, chosen in groups.items():
+            for name in chosen:
+                if name not in columns:
+                    raise DataError(
+                        f"modality {modality!r} names column {name!r}, which is not there{nearest(name, columns)}"
+                    )
+        return groups
+    groups = {}
+    for name in names:
+        groups.setdefault(name.split(":", 1)[0] if ":" in name else "x", []).append(name)
+    if not groups:
+        raise DataError("no column is left to be data.")
+    return groups
+
+
+def _numeric(name: str, column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind in "biuf":
+        return column
+    raise DataError(
+        f"column {name!r} holds text ({_first_text(column)}); pass it as domain= or factors=, or leave it out with modalities=."
+    )
+
+
+def _first_text(column: np.ndarray) -> str:
+    for row, cell in enumerate(column.tolist()):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            return f"{cell!r} at row {row}"
+    return "dates or other objects"
+
+
+def _domain(columns: list[np.ndarray]) -> Any:
+    if not columns:
+        return None
+    return columns[0] if len(columns) == 1 else np.column_stack([column.astype(float) for column in columns])
+
+
+def to_columns(data: Dataset) -> dict[str, np.ndarray]:
+    """Named columns; a modality of higher rank has no place in a table."""
+    columns: dict[str, np.ndarray] = {}
+    if data.rows is not None:
+        columns["@row"] = np.array(data.rows)
+    for modality in data.names:
+        columns |= _modality_columns(data, modality)
+    if data.domain is not None:
+        columns |= _domain_columns(data)
+    for name, factor in data.factors.items():
+        if factor.ndim != 1:
+            raise DataError(f"factor {name!r} has several columns: a table holds one per factor; write npz or zarr.")
+        columns["@factor:" + name] = factor
+    return columns
+
+
+def _modality_columns(data: Dataset, modality: str) -> dict[str, np.ndarray]:
+    array = np.asarray(data[modality])
+    if array.ndim != 2:
+        raise DataError(
+            f"modality {modality!r} has rows of shape {array.shape[1:]}: a table cannot hold it; write npz or zarr."
+        )
+    missing = ~data.observed[modality]
+    if missing.any():
+        array = array.astype(float)
+        array[missing] = np.nan
+    names = data.columns.get(modality) or tuple(map(str, range(array.shape[1])))
+    prefix = "" if data.names == ("x",) else modality + ":"
+    return {prefix + name: array[:, i] for i, name in enumerate(names)}
+
+
+def _domain_columns(data: Dataset) -> dict[str, np.ndarray]:
+    domain = data.domain
+    assert domain is not None
+    if not domain.is_continuous:
+        return {"@domain": domain.as_labels()}
+    if domain.size == 1:
+        return {"@domain": domain.values[:, 0]}
+    return {f"@domain:{i}": domain.values[:, i] for i in range(domain.size)}

@@ -1,0 +1,69 @@
+"""Zarr groups: arrays that stay on disk and are read in chunks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latentry.data.dataset import Dataset
+from latentry.data.files.roles import KEY, Roles, from_arrays, to_arrays
+from latentry.data.rows import BLOCK_BYTES, blocks, is_lazy
+from latentry.errors import MissingExtra
+
+
+def _library() -> Any:
+    try:
+        import zarr
+    except ImportError as problem:
+        raise MissingExtra("zarr", "zarr", "a zarr store") from problem
+    return zarr
+
+
+def read(path: Path, roles: Roles) -> Dataset:
+    """Arrays of rank 2 and more stay on disk; labels, factors and masks are small and are read."""
+    store = _library().open(str(path), mode="r")
+    if not hasattr(store, "arrays"):
+        return from_arrays({"x": store}, roles)
+    arrays: dict[str, Any] = {}
+    _collect(store, "", arrays)
+    if KEY in store.attrs:
+        arrays[KEY] = store.attrs[KEY]
+    return from_arrays(arrays, roles)
+
+
+def _collect(group: Any, prefix: str, arrays: dict[str, Any]) -> None:
+    for name, array in group.arrays():
+        arrays[prefix + name] = array if array.ndim >= 2 else _small(array)
+    for name, inner in group.groups():
+        _collect(inner, f"{prefix}{name}/", arrays)
+
+
+def _small(array: Any) -> np.ndarray:
+    values = np.asarray(array[...])
+    return values.astype(str) if values.dtype.kind in "OT" else values
+
+
+def write(data: Dataset, path: Path) -> None:
+    """Chunks of about a megabyte, whole rows each; data on disk are copied piece by piece."""
+    root = _library().open_group(str(path), mode="w")
+    for name, array in to_arrays(data).items():
+        if name == KEY:
+            root.attrs[KEY] = str(array)
+            continue
+        stored = root.create_array(name, shape=array.shape, dtype=_dtype(array), chunks=_chunks(array))
+        if is_lazy(array):
+            for start, piece in blocks(array):
+                stored[start : start + len(piece)] = piece
+        else:
+            stored[...] = array
+
+
+def _dtype(array: Any) -> Any:
+    return str if np.dtype(array.dtype).kind == "U" else array.dtype
+
+
+def _chunks(array: Any) -> tuple[int, ...]:
+    size = max(1, int(np.prod(array.shape[1:])) * np.dtype(array.dtype).itemsize)
+    return (min(array.shape[0], max(1, BLOCK_BYTES // size)), *array.shape[1:])

@@ -1,0 +1,95 @@
+"""What a model must know of data before it sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from latentry.errors import DataError
+
+__all__ = ["Layout"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Shapes, feature names and domain labels: hashable, and plain JSON on disk."""
+
+    shapes: tuple[tuple[str, tuple[int, ...]], ...]  # modality -> shape of one row
+    columns: tuple[tuple[str, tuple[str, ...]], ...]  # modality -> feature names, where given
+    domain_labels: tuple[Any, ...] | None
+    domain_size: int  # labels or continuous columns; 0 without a domain
+
+    @property
+    def modalities(self) -> tuple[str, ...]:
+        """Names of the modalities, in order."""
+        return tuple(name for name, _ in self.shapes)
+
+    def shape(self, modality: str) -> tuple[int, ...]:
+        """Shape of one row of a modality."""
+        return dict(self.shapes)[modality]
+
+    @property
+    def size(self) -> int:
+        """Numbers per row, over all modalities."""
+        total = 0
+        for _, shape in self.shapes:
+            count = 1
+            for length in shape:
+                count *= length
+            total += count
+        return total
+
+    def require(self, other: Layout) -> None:
+        """Refuse data that differ from those the model was fitted on, by name."""
+        mine, theirs = dict(self.shapes), dict(other.shapes)
+        missing = [name for name in mine if name not in theirs]
+        extra = [name for name in theirs if name not in mine]
+        if missing or extra:
+            raise DataError(
+                f"the model was fitted on modalities {', '.join(mine)}, but the data have {', '.join(theirs)}."
+            )
+        for name, shape in mine.items():
+            if shape != theirs[name]:
+                raise DataError(_other_shape(name, shape, theirs[name]))
+        known, given = dict(self.columns), dict(other.columns)
+        for name, columns in known.items():
+            if name in given and given[name] != columns:
+                raise DataError(_other_columns(name, columns, given[name]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and strings."""
+        return {
+            "shapes": {name: list(shape) for name, shape in self.shapes},
+            "columns": {name: list(columns) for name, columns in self.columns},
+            "domain_labels": None if self.domain_labels is None else list(self.domain_labels),
+            "domain_size": self.domain_size,
+        }
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Layout:
+        """The inverse of :meth:`to_json`."""
+        labels = record["domain_labels"]
+        return cls(
+            shapes=tuple((name, tuple(shape)) for name, shape in record["shapes"].items()),
+            columns=tuple((name, tuple(columns)) for name, columns in record["columns"].items()),
+            domain_labels=None if labels is None else tuple(labels),
+            domain_size=record["domain_size"],
+        )
+
+
+def _other_shape(name: str, fitted: tuple[int, ...], given: tuple[int, ...]) -> str:
+    if len(fitted) == len(given) == 1:
+        # scikit-learn's own words, which its contract tests look for
+        return (
+            f"modality {name!r}: X has {given[0]} features, but the model is expecting {fitted[0]} features as input."
+        )
+    return f"modality {name!r} has rows of shape {given}, but the model was fitted on shape {fitted}."
+
+
+def _other_columns(name: str, fitted: tuple[str, ...], given: tuple[str, ...]) -> str:
+    if set(fitted) == set(given):
+        return (
+            f"modality {name!r}: the columns are those of the fit but in another order; reorder them to {list(fitted)}."
+        )
+    wrong = [column for column in given if column not in fitted]
+    return f"modality {name!r}: column {wrong[0]!r} was not seen at fit, which had {list(fitted)}."

@@ -1,0 +1,166 @@
+"""From whatever a user hands over to one clean array per modality."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latentry.data.rows import TakenRows, blocks
+from latentry.errors import DataError
+
+__all__ = ["Modality", "read_modality"]
+
+
+class Modality(NamedTuple):
+    """One kind of measurement for every row."""
+
+    values: Any  # (rows, ...): NumPy, or an array that stays on disk
+    observed: np.ndarray  # (rows,) bool
+    columns: tuple[str, ...] | None
+
+
+class _NotANumber(DataError, TypeError):
+    """An entry that cannot be a number; also a TypeError, as in the rest of the scientific stack."""
+
+
+def read_modality(name: str, raw: Any, mask: Any = None) -> Modality:
+    """Check one modality and find its missing rows: None, all-NaN rows, or ``mask`` (True where observed)."""
+    columns = None
+    if hasattr(raw, "columns") and hasattr(raw, "to_numpy"):
+        columns, raw = tuple(map(str, raw.columns)), _frame_values(name, raw)
+    values, stacked_mask = _as_array(name, raw)
+    _check_kind(name, values)
+    observed = np.ones(len(values), dtype=bool) if stacked_mask is None else stacked_mask
+    if mask is not None:
+        observed = observed & _read_mask(name, mask, len(values))
+    observed = _find_missing(name, values, observed, columns)
+    if not observed.any():
+        raise DataError(f"modality {name!r} is missing in every row: leave it out.")
+    return Modality(values, observed, columns)
+
+
+def _frame_values(name: str, frame: Any) -> np.ndarray:
+    for column in frame.columns:
+        if frame[column].dtype.kind not in "biuf":
+            raise DataError(
+                f"modality {name!r}: column {str(column)!r} holds {frame[column].dtype} values, not numbers; "
+                "pass it as domain= or encode it as numbers."
+            )
+    return frame.to_numpy()
+
+
+def _as_array(name: str, raw: Any) -> tuple[Any, np.ndarray | None]:
+    if _on_disk(raw):
+        return raw, None
+    if hasattr(raw, "toarray") and hasattr(raw, "nnz"):
+        raise DataError(f"modality {name!r} is a sparse matrix; latentry needs dense rows: pass {name}.toarray().")
+    if isinstance(raw, np.ma.MaskedArray):
+        return raw.filled(np.nan if raw.dtype.kind == "f" else 0), _mask_rows(name, raw)
+    if isinstance(raw, (list, tuple)) or (isinstance(raw, np.ndarray) and raw.dtype == object and raw.ndim == 1):
+        return _stack(name, raw)
+    array = np.asarray(raw)
+    return (_numbers(name, array) if array.dtype == object else array), None
+
+
+def _on_disk(raw: Any) -> bool:
+    library = type(raw).__module__.split(".")[0]
+    return isinstance(raw, (np.memmap, TakenRows)) or library in ("zarr", "h5py")
+
+
+def _mask_rows(name: str, raw: np.ma.MaskedArray) -> np.ndarray:
+    hidden = np.ma.getmaskarray(raw).reshape(len(raw), -1)
+    partial = np.flatnonzero(hidden.any(axis=1) & ~hidden.all(axis=1))
+    if partial.size:
+        raise DataError(
+            f"modality {name!r}: row {partial[0]} is masked in part; a modality is observed or missing per row. "
+            "Fill the entries, or split the columns into two modalities."
+        )
+    return np.asarray(~hidden.all(axis=1))
+
+
+def _stack(name: str, raw: Any) -> tuple[np.ndarray, np.ndarray]:
+    observed = np.array([row is not None for row in raw], dtype=bool)
+    present = [np.asarray(row) for row in raw if row is not None]
+    if not present:
+        raise DataError(f"modality {name!r} has no observed row.")
+    shape = present[0].shape
+    for index, row in zip(np.flatnonzero(observed), present, strict=True):
+        if row.shape != shape:
+            raise DataError(
+                f"modality {name!r} is ragged: row {index} has shape {row.shape} but row {np.flatnonzero(observed)[0]} "
+                f"has {shape}. Cut, pad or resample the rows to one shape."
+            )
+    dtype = np.result_type(*present)
+    stacked = np.zeros((len(observed), *shape), dtype=dtype)
+    stacked[observed] = present
+    return (_numbers(name, stacked) if stacked.dtype.kind == "O" else stacked), observed
+
+
+def _numbers(name: str, array: np.ndarray) -> np.ndarray:
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as problem:
+        raise _NotANumber(
+            f"modality {name!r} is an object array with an entry that is no number: {problem}."
+        ) from problem
+
+
+def _check_kind(name: str, values: Any) -> None:
+    dtype = np.dtype(values.dtype)
+    if dtype.kind == "c":
+        raise DataError(f"modality {name!r}: Complex data not supported; pass real and imaginary parts as two columns.")
+    if dtype.kind not in "biuf":
+        raise DataError(
+            f"modality {name!r} has dtype {dtype}, not numbers; encode it as numbers, or pass it as domain=."
+        )
+    if len(values.shape) < 2:
+        raise DataError(
+            f"modality {name!r}: Expected 2D array, got {len(values.shape)}D array instead. "
+            "Reshape your data with array.reshape(-1, 1) if it is one column, or array.reshape(1, -1) if it is one row."
+        )
+    if values.shape[0] == 0:
+        raise DataError(f"modality {name!r}: Found array with 0 sample(s) (shape={values.shape}): there is no row.")
+    if 0 in values.shape[1:]:
+        raise DataError(
+            f"modality {name!r}: 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: it has no column."
+        )
+
+
+def _read_mask(name: str, mask: Any, rows: int) -> np.ndarray:
+    array = np.asarray(mask)
+    if array.shape != (rows,) or array.dtype != bool:
+        raise DataError(
+            f"observed[{name!r}] has shape {array.shape} and dtype {array.dtype}: give {rows} booleans, True where observed."
+        )
+    return array
+
+
+def _find_missing(name: str, values: Any, observed: np.ndarray, columns: tuple[str, ...] | None) -> np.ndarray:
+    if np.dtype(values.dtype).kind != "f":
+        return observed
+    observed = observed.copy()
+    for start, piece in blocks(values):
+        flat = piece.reshape(len(piece), -1)
+        nan = np.isnan(flat)
+        observed[start : start + len(piece)] &= ~nan.all(axis=1)
+        bad = (nan | np.isinf(flat)) & observed[start : start + len(piece), None]
+        if bad.any():
+            row, entry = np.argwhere(bad)[0]
+            what = "NaN" if nan[row, entry] else "infinity"
+            raise DataError(_not_finite(name, what, start + row, _place(values.shape[1:], int(entry), columns)))
+    return observed
+
+
+def _place(shape: tuple[int, ...], entry: int, columns: tuple[str, ...] | None) -> str:
+    if len(shape) == 1:
+        return f"column {columns[entry]!r}" if columns else f"column {entry}"
+    return f"entry {tuple(int(i) for i in np.unravel_index(entry, shape))}"
+
+
+def _not_finite(name: str, what: str, row: int, place: str) -> str:
+    return (
+        f"modality {name!r}: {what} at row {row}, {place}. A row is observed whole or missing whole: "
+        "fill the entry, mark the row missing (all NaN, or None), or split the columns into two modalities. "
+        "(Input X must not contain NaN or infinity.)"
+    )

@@ -1,0 +1,72 @@
+"""Reading rows of arrays that may be larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["BLOCK_BYTES", "TakenRows", "blocks", "gather", "is_lazy", "row_bytes"]
+
+BLOCK_BYTES = 1 << 20  # one read: large enough to be sequential, small enough to hold many
+
+
+class TakenRows:
+    """Chosen rows of a stored array, in order, without reading them."""
+
+    def __init__(self, source: Any, rows: np.ndarray) -> None:
+        self.source, self.rows = source, np.asarray(rows, dtype=np.int64)
+        self.shape = (len(self.rows), *source.shape[1:])
+        self.dtype, self.ndim = np.dtype(source.dtype), len(self.shape)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return gather(self.source, np.atleast_1d(self.rows[index]))
+
+
+def is_lazy(array: Any) -> bool:
+    """Whether the array stays on disk: a memory map, a zarr array, or rows taken from one."""
+    return isinstance(array, np.memmap) or not isinstance(array, np.ndarray)
+
+
+def row_bytes(array: Any) -> int:
+    """Bytes of one row as training sees it (float32)."""
+    return 4 * int(np.prod(array.shape[1:], dtype=np.int64))
+
+
+def blocks(array: Any) -> Iterator[tuple[int, np.ndarray]]:
+    """(first row, rows) pieces in order, each about a megabyte.
+
+    Statistics are summed over these pieces whether the array is in memory or not,
+    so both give the same bits.
+    """
+    step = max(1, BLOCK_BYTES // max(1, row_bytes(array)))
+    for start in range(0, array.shape[0], step):
+        yield start, np.asarray(array[start : start + step])
+
+
+def gather(array: Any, rows: np.ndarray) -> np.ndarray:
+    """``array[rows]``, reading a stored array in sorted, near-contiguous slabs."""
+    if not is_lazy(array):
+        return array[rows]
+    if isinstance(array, TakenRows):
+        return gather(array.source, array.rows[rows])
+    order = np.argsort(rows, kind="stable")
+    out = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
+    for piece in np.split(order, _gaps(rows[order], array)):
+        if piece.size:
+            first, last = rows[piece[0]], rows[piece[-1]]
+            out[piece] = np.asarray(array[int(first) : int(last) + 1])[rows[piece] - first]
+    return out
+
+
+def _gaps(ordered: np.ndarray, array: Any) -> np.ndarray:
+    # A jump shorter than a block is cheaper to read through than to seek over.
+    block = max(1, BLOCK_BYTES // max(1, row_bytes(array)))
+    far = np.diff(ordered) > block
+    # …and a slab never grows past sixteen blocks, so that memory stays bounded.
+    slab = ordered[1:] // (16 * block) != ordered[:-1] // (16 * block)
+    return np.flatnonzero(far | slab) + 1
