@@ -1,0 +1,141 @@
+"""An answer in one of four words, with a sentence, the numbers behind it and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from latentry.errors import DataError, nearest
+from latentry.evidence.bound import Bound, DirectionError
+
+__all__ = ["Status", "Verdict", "all_of", "judge"]
+
+Status = Literal["certified", "refuted", "not refuted", "cannot say"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question.
+
+    `certified` and `refuted` need a bound that is not an estimate; `not refuted` needs the power with which a
+    test would have refuted, because a test that could not have refuted says nothing.
+
+    >>> v = Verdict("certified", "Λ mediates within 0.05 nats.", {"mediation": Bound(0.02, "upper")})
+    >>> print(v)
+    certified: Λ mediates within 0.05 nats.
+    >>> Verdict("certified", "Looks good.", {"mediation": Bound(0.02, "estimate")})
+    Traceback (most recent call last):
+    latentry.errors.DataError: 'certified' rests on an exact value or a bound; only estimates were given
+
+    Args:
+        status: `certified`, `refuted`, `not refuted` or `cannot say`.
+        sentence: the answer in words.
+        evidence: the numbers behind it, by name.
+        change: what would change the answer.
+        power: probability that a violation of the declared size would have been refuted.
+    """
+
+    status: Status
+    sentence: str
+    evidence: Mapping[str, Bound] = field(default_factory=dict)
+    change: str = ""
+    power: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise DataError(f"status={self.status!r}{nearest(str(self.status), get_args(Status))}")
+        firm = any(b.direction != "estimate" for b in self.evidence.values())
+        if self.status in ("certified", "refuted") and not firm:
+            given = "only estimates were given" if self.evidence else "none was given"
+            raise DataError(f"{self.status!r} rests on an exact value or a bound; {given}")
+        if self.status == "not refuted" and self.power is None:
+            raise DataError("'not refuted' needs the power: a test that could not have refuted says nothing")
+        if self.power is not None and not 0.0 <= self.power <= 1.0:
+            raise DataError(f"power={self.power} is not a probability")
+
+    def __bool__(self) -> bool:
+        raise DirectionError("a verdict has four answers, not two: read .status or .certified")
+
+    @property
+    def certified(self) -> bool:
+        """True only when the answer is `certified`."""
+        return self.status == "certified"
+
+    @property
+    def refuted(self) -> bool:
+        """True only when the answer is `refuted`."""
+        return self.status == "refuted"
+
+    def __str__(self) -> str:
+        power = f" (power {self.power:.2f})" if self.status == "not refuted" else ""
+        return f"{self.status}{power}: {self.sentence}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        evidence = {name: bound.to_json() for name, bound in self.evidence.items()}
+        return {**self.__dict__, "evidence": evidence}
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Verdict:
+        """The verdict that `to_json` wrote."""
+        evidence = {name: Bound.from_json(bound) for name, bound in fields["evidence"].items()}
+        return cls(**{**fields, "evidence": evidence})
+
+
+def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str = "") -> Verdict:
+    """Whether a quantity is at most a threshold declared beforehand, from what bounds it.
+
+    >>> print(judge("mediation error", [Bound(0.01, "lower"), Bound(0.03, "upper")], 0.05))
+    certified: mediation error ≤ 0.03 nats, within the declared 0.05.
+    >>> print(judge("mediation error", [Bound(0.2)], 0.05))
+    refuted: mediation error ≥ 0.2 nats, more than the declared 0.05.
+    >>> print(judge("mediation error", [Bound(0.01, "lower"), Bound(0.3, "upper")], 0.05))
+    cannot say: mediation error lies between 0.01 and 0.3 nats; the declared 0.05 is inside.
+    """
+    high = min((b for b in bounds), key=lambda b: b.high)
+    low = max((b for b in bounds), key=lambda b: b.low)
+    evidence = {name: high} if high is low else {f"{name}, lower": low, f"{name}, upper": high}
+    if high.high <= threshold:
+        sentence = f"{name} ≤ {high.high:.3g} nats, within the declared {threshold:g}."
+        return Verdict("certified", sentence, {name: high}, change or "a smaller declared threshold")
+    if low.low > threshold:
+        sentence = f"{name} ≥ {low.low:.3g} nats, more than the declared {threshold:g}."
+        return Verdict("refuted", sentence, {name: low}, change or "a larger declared threshold")
+    between = f"lies between {max(low.low, 0.0):.3g} and {high.high:.3g} nats"
+    sentence = f"{name} {between}; the declared {threshold:g} is inside."
+    return Verdict("cannot say", sentence, evidence, change or "more rows, or a larger declared threshold")
+
+
+def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
+    """The verdict on a claim that holds when every part holds.
+
+    One refuted part refutes it; it is certified only when every part is; otherwise the weakest part speaks.
+
+    >>> parts = [judge("mediation", [Bound(0.01)], 0.05), judge("redundancy", [Bound(0.2)], 0.05)]
+    >>> print(all_of(parts, "Λ is natural"))
+    refuted: Λ is natural: no, because redundancy ≥ 0.2 nats, more than the declared 0.05.
+    """
+    if not verdicts:
+        raise DataError("no verdicts to combine")
+    order: tuple[Status, ...] = ("refuted", "cannot say", "not refuted", "certified")
+    status = next(s for s in order if any(v.status == s for v in verdicts))
+    speakers = [v for v in verdicts if v.status == status]
+    evidence = {name: bound for v in speakers for name, bound in v.evidence.items()}
+    powers = [v.power for v in speakers if v.power is not None]
+    return Verdict(
+        status,
+        _joined(claim, status, speakers, len(verdicts)),
+        evidence,
+        "; ".join(dict.fromkeys(v.change for v in speakers if v.change)),
+        min(powers) if powers else None,
+    )
+
+
+def _joined(claim: str, status: Status, speakers: Sequence[Verdict], parts: int) -> str:
+    first = speakers[0].sentence
+    more = f" (and {len(speakers) - 1} more)" if len(speakers) > 1 else ""
+    if status == "certified":
+        return f"{claim}: yes, all {parts} parts are certified."
+    word = {"refuted": "no, because", "cannot say": "open, because", "not refuted": "no sign against it:"}[status]
+    return f"{claim}: {word} {first}{more}"
