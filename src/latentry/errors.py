@@ -36,7 +36,9 @@ class MissingExtra(LatentryError, ImportError):
 
 
 class TrainingDiverged(LatentryError, ArithmeticError):
-    """Training met a number that is not finite and stopped before using it."""
+    """Training met a number that is not finite and stopped before using it; ``state`` is the last good one."""
+
+    state: object = None
 
 
 class DataWarning(UserWarning):

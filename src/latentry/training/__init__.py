@@ -1,1 +1,33 @@
 """The compiled training loop, run state, checkpoints, progress and devices."""
+
+from latentry.training.checkpoint import RunFiles, holds_run, read_run, write_run
+from latentry.training.devices import Placement, use_compilation_cache
+from latentry.training.feed import Feed
+from latentry.training.history import History
+from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
+from latentry.training.loop import Task
+from latentry.training.named import fill, to_named
+from latentry.training.phase import Phase
+from latentry.training.run import run
+from latentry.training.state import RunState
+
+__all__ = [
+    "Feed",
+    "History",
+    "JsonLines",
+    "Logger",
+    "MLflow",
+    "Phase",
+    "Placement",
+    "RunFiles",
+    "RunState",
+    "Task",
+    "TensorBoard",
+    "fill",
+    "holds_run",
+    "read_run",
+    "run",
+    "to_named",
+    "use_compilation_cache",
+    "write_run",
+]

@@ -1,0 +1,181 @@
+"""Run folders: written whole or not at all, checked on the way back. No code is ever loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from latentry.errors import CheckpointError
+
+__all__ = ["FORMAT", "RunFiles", "holds_run", "read_run", "write_run"]
+
+FORMAT = 1
+_MANIFEST, _WEIGHTS, _OPTIMISER, _HISTORY = (
+    "manifest.json",
+    "weights.safetensors",
+    "optimiser.safetensors",
+    "history.jsonl",
+)
+_PARTS = (_WEIGHTS, _OPTIMISER, _HISTORY)
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """What a run folder holds."""
+
+    manifest: Mapping[str, Any]
+    weights: Mapping[str, np.ndarray]
+    optimiser: Mapping[str, np.ndarray]
+    history: Sequence[Mapping[str, Any]]
+
+
+def holds_run(folder: str | Path) -> bool:
+    """Whether a folder (or what an interrupted save left of it) holds a run."""
+    folder = Path(folder)
+    return (folder / _MANIFEST).is_file() or (_old(folder) / _MANIFEST).is_file()
+
+
+def write_run(folder: str | Path, run: RunFiles) -> None:
+    """Write a sibling folder, flush it to disk, and rename it into place; an earlier run stays until then."""
+    folder = Path(folder)
+    if folder.exists() and not (folder / _MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CheckpointError(f"{folder} exists and is no run folder: choose another place, nothing was written.")
+    draft = folder.with_name(f".{folder.name}.new")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        _write_draft(draft, run)
+        _swap(folder, draft)
+    except OSError as problem:
+        shutil.rmtree(draft, ignore_errors=True)
+        kept = " The run that was there is untouched." if holds_run(folder) else ""
+        raise CheckpointError(f"{folder} could not be saved: {problem}.{kept}") from problem
+
+
+def _write_draft(draft: Path, run: RunFiles) -> None:
+    parts = {
+        _WEIGHTS: safetensors.numpy.save(dict(run.weights)),
+        _OPTIMISER: safetensors.numpy.save(dict(run.optimiser)),
+        _HISTORY: "".join(json.dumps(_no_nan(row)) + "\n" for row in run.history).encode(),
+    }
+    manifest = {
+        "format": FORMAT,
+        **run.manifest,
+        "checksums": {name: _sha256(content) for name, content in parts.items()},
+    }
+    manifest["checksum"] = _sha256(_canonical(manifest))
+    parts[_MANIFEST] = json.dumps(manifest, indent=1).encode()
+    for name, content in parts.items():
+        with open(draft / name, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    _sync_folder(draft)
+
+
+def _swap(folder: Path, draft: Path) -> None:
+    """Put the draft in place of the folder. A kill at any line leaves a whole run under one of the two names."""
+    old = _old(folder)
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        os.rename(folder, old)
+    os.rename(draft, folder)
+    _sync_folder(folder.parent)
+    if old.exists():
+        # What the user keeps beside our files comes along.
+        for guest in old.iterdir():
+            if guest.name not in (*_PARTS, _MANIFEST):
+                os.rename(guest, folder / guest.name)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_run(folder: str | Path) -> RunFiles:
+    """Read a run folder and check every byte of it."""
+    folder = Path(folder)
+    if not folder.exists() and _old(folder).exists():
+        os.rename(_old(folder), folder)  # a save was cut off between its two renames
+    manifest = _read_manifest(folder)
+    contents = {name: _read_part(folder, name, manifest["checksums"]) for name in _PARTS}
+    history = [json.loads(line) for line in contents[_HISTORY].decode().splitlines()]
+    return RunFiles(
+        manifest,
+        _tensors(folder / _WEIGHTS, contents[_WEIGHTS]),
+        _tensors(folder / _OPTIMISER, contents[_OPTIMISER]),
+        [{name: math.nan if value is None else value for name, value in row.items()} for row in history],
+    )
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / _MANIFEST
+    if not path.is_file():
+        raise CheckpointError(f"{folder} holds no run: there is no {_MANIFEST} in it.")
+    try:
+        manifest = json.loads(path.read_bytes())
+        version, checksum = manifest["format"], manifest.pop("checksum")
+    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        raise CheckpointError(
+            f"{path} is damaged ({problem}): restore the folder from a copy, or fit again."
+        ) from problem
+    if version != FORMAT:
+        raise CheckpointError(
+            f"{path} has format {version}; this latentry reads format {FORMAT}. Use the version that wrote it."
+        )
+    if checksum != _sha256(_canonical(manifest)):
+        raise CheckpointError(f"{path} has a wrong checksum: it was changed or damaged after it was written.")
+    return manifest
+
+
+def _read_part(folder: Path, name: str, checksums: Mapping[str, str]) -> bytes:
+    path = folder / name
+    if not path.is_file():
+        raise CheckpointError(f"{path} is missing: restore the folder from a copy, or fit again.")
+    content = path.read_bytes()
+    if _sha256(content) != checksums.get(name):
+        raise CheckpointError(
+            f"{path} has a wrong checksum ({len(content)} bytes): it is cut short, damaged or from another run. "
+            "Restore the folder from a copy, or fit again."
+        )
+    return content
+
+
+def _tensors(path: Path, content: bytes) -> dict[str, np.ndarray]:
+    try:
+        return safetensors.numpy.load(content)
+    except safetensors.SafetensorError as problem:
+        raise CheckpointError(f"{path} is no safetensors file ({problem}).") from problem
+
+
+def _no_nan(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+
+
+def _canonical(manifest: Mapping[str, Any]) -> bytes:
+    return json.dumps(manifest, sort_keys=True).encode()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

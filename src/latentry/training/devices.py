@@ -1,0 +1,55 @@
+"""Where arrays live: one device, or batches spread over all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from platformdirs import user_cache_dir
+
+from latentry.data import Batch
+
+__all__ = ["Placement", "use_compilation_cache"]
+
+
+class Placement:
+    """Batches are split by rows over as many devices as divide the batch; the module is on each of them."""
+
+    def __init__(self, batch: int, devices: list[Any] | None = None) -> None:
+        available = list(jax.devices()) if devices is None else devices
+        count = max(n for n in range(1, len(available) + 1) if batch % n == 0)
+        self.count = count
+        self.mesh = Mesh(np.array(available[:count]), ("rows",)) if count > 1 else None
+
+    def window(self, window: Batch) -> Batch:
+        """A (steps, batch, ...) window, split over its second axis."""
+        if self.mesh is None:
+            return jax.tree.map(jax.numpy.asarray, window)
+        return jax.device_put(window, NamedSharding(self.mesh, PartitionSpec(None, "rows")))
+
+    def copies(self, tree: Any) -> Any:
+        """Every array of a tree on every device."""
+        if self.mesh is None:
+            return tree
+        arrays, rest = eqx.partition(tree, eqx.is_array)
+        return eqx.combine(jax.device_put(arrays, NamedSharding(self.mesh, PartitionSpec())), rest)
+
+
+def use_compilation_cache() -> None:
+    """Keep compiled programs in the user's cache folder, so that a second run starts fast.
+
+    A folder that the user has set (``JAX_COMPILATION_CACHE_DIR``) is left as it is.
+    """
+    if jax.config.read("jax_compilation_cache_dir") is not None:
+        return
+    folder = Path(user_cache_dir("latentry")) / "compiled"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # a home that cannot be written costs time, not results
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

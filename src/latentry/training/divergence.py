@@ -1,0 +1,67 @@
+"""Saying where training went wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from latentry.data import Batch
+from latentry.errors import TrainingDiverged
+from latentry.training.compiled import gradient
+from latentry.training.named import leaf_names
+from latentry.training.phase import Module, Phase
+
+__all__ = ["diverged", "never_finite", "not_finite"]
+
+
+def diverged(phase: Phase, module: Module, window: Batch, index: int, key: jax.Array, epoch: int) -> TrainingDiverged:
+    """The error for the step on batch ``index``, found by taking the same step again in the open."""
+    batch = jax.tree.map(lambda array: array[index], window)
+    (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
+    culprit = (
+        _first("the module's", module)
+        or _first("the loss's part", {**metrics})
+        or _first("the gradient of", slope)
+        or f"the loss ({float(loss)})"
+    )
+    return TrainingDiverged(
+        f"training stopped in phase {phase.name!r}, epoch {epoch + 1}, step {index + 1}: {culprit} is not finite. "
+        f"{_advice(phase, batch)} The last good state is kept."
+    )
+
+
+def not_finite(phase: Phase, module: Module, epoch: int) -> TrainingDiverged | None:
+    """The error for a module that an after-epoch hook spoiled, or None if it is sound."""
+    culprit = _first("the module's", module)
+    if culprit is None:
+        return None
+    return TrainingDiverged(
+        f"the update after epoch {epoch + 1} of phase {phase.name!r} left {culprit} not finite. The last good state is kept."
+    )
+
+
+def never_finite(phase: Phase, state: Any) -> TrainingDiverged:
+    """The error for a phase whose held-out loss was never finite."""
+    error = TrainingDiverged(
+        f"the held-out loss was not finite in any epoch of phase {phase.name!r}, though the training loss was: "
+        "held-out rows lie far outside the training rows; look at their range, or standardise. The last state is kept."
+    )
+    error.state = state
+    return error
+
+
+def _first(what: str, tree: Any) -> str | None:
+    for name, leaf in leaf_names(tree):
+        if jnp.issubdtype(leaf.dtype, jnp.inexact) and not bool(jnp.isfinite(leaf).all()):
+            return f"{what} {name.replace('/', '.')}"
+    return None
+
+
+def _advice(phase: Phase, batch: Batch) -> str:
+    largest = max((float(jnp.abs(array).max()) for array in batch.values.values()), default=0.0)
+    if largest > 1e4:
+        return f"The batch holds values as large as {largest:.3g}: standardise the data."
+    smaller = f"Try learning_rate={phase.learning_rate / 10:.2g}"
+    return smaller + (", or clip=1.0." if phase.clip is None or phase.clip > 1 else ", or a smaller network.")

@@ -1,0 +1,65 @@
+"""Windows of shuffled batches on the device, from memory or from disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from latentry.data import Batch, Dataset, Plan, assemble
+from latentry.training.devices import Placement
+
+__all__ = ["Feed"]
+
+RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
+
+
+class Feed:
+    """The rows of a dataset as windows of batches, in the order of its plan."""
+
+    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
+        self.data, self.plan = data, Plan.of(data, batch)
+        self.placement = Placement(self.plan.batch) if placement is None else placement
+        size = 4 * len(data) * data.layout.size
+        fits = not data.is_lazy and size <= RESIDENT_BYTES and self.placement.count == 1
+        self.resident = jax.tree.map(jnp.asarray, assemble(data, np.arange(len(data)))) if fits else None
+        self._held: tuple[Any, Batch] | None = None
+        self._order: tuple[Any, list[np.ndarray]] | None = None
+
+    def window(self, seed: tuple[int, ...] | None, number: int) -> Batch:
+        """Window ``number`` of the epoch with this seed; without a seed, rows come in their own order."""
+        if self._held is None or self._held[0] != (seed, number):
+            self._held = None  # let go of the old window before reading the new one
+            self._held = ((seed, number), self._read(self._windows(seed)[number]))
+        return self._held[1]
+
+    @property
+    def count(self) -> int:
+        """Windows per epoch."""
+        return -(-self.plan.steps // self.plan.steps_per_window)
+
+    def _windows(self, seed: tuple[int, ...] | None) -> list[np.ndarray]:
+        if self._order is None or self._order[0] != seed:
+            order = np.arange(self.plan.rows) if seed is None else self.plan.order(seed)
+            self._order = (seed, self.plan.windows(order))
+        return self._order[1]
+
+    def _read(self, index: np.ndarray) -> Batch:
+        if self.resident is None:
+            return self.placement.window(assemble(self.data, index))
+        return _pick(self.resident, jnp.asarray(np.where(index < 0, 0, index)), jnp.asarray(index >= 0))
+
+
+@jax.jit
+def _pick(resident: Batch, index: jax.Array, real: jax.Array) -> Batch:
+    # What assemble does, on the device: values are moved, never computed with, so the bits are the same.
+    chosen = jax.tree.map(lambda array: array[index], resident)
+
+    def blank(array: jax.Array) -> jax.Array:
+        return jnp.where(real.reshape(real.shape + (1,) * (array.ndim - real.ndim)), array, 0)
+
+    values = {name: blank(array) for name, array in chosen.values.items()}
+    observed = {name: blank(array) for name, array in chosen.observed.items()}
+    return Batch(values, observed, chosen.domain, real.astype(jnp.float32))

@@ -1,0 +1,64 @@
+"""What happened, epoch by epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["History"]
+
+
+class History(Sequence[Mapping[str, Any]]):
+    """A table with a row per epoch: restart, phase, epoch, loss, its parts, and the held-out loss.
+
+    >>> history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
+    >>> history["loss"]
+    array([2. , 1.5])
+    >>> print(history)
+    epoch      loss
+        1         2
+        2       1.5
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = tuple(dict(row) for row in rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order of appearance."""
+        return tuple(dict.fromkeys(name for row in self._rows for name in row))
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self._rows[key]
+        if key not in self.columns:
+            raise DataError(f"the history has no column {key!r}{nearest(key, self.columns)}")
+        return np.array([row.get(key, math.nan) for row in self._rows])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        # repr is exact for floats, and lets nan equal nan
+        return isinstance(other, History) and repr(self._rows) == repr(other._rows)
+
+    def __str__(self) -> str:
+        lines = [self.columns, *([_cell(row.get(name)) for name in self.columns] for row in self._rows)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
+        widths = [w if i == 0 else max(w, 9) for i, w in enumerate(widths)]
+        return "\n".join(" ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} epochs: {', '.join(self.columns)})"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else "" if value is None else str(value)

@@ -1,0 +1,69 @@
+"""Where each epoch's row may go besides the history."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from latentry.errors import MissingExtra
+
+__all__ = ["JsonLines", "Logger", "MLflow", "TensorBoard"]
+
+
+class Logger(Protocol):
+    """Anything with ``log``: it is called once an epoch with that epoch's row."""
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Take one row."""
+
+
+class JsonLines:
+    """One JSON object per line and epoch, appended as it happens, with the time."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Append the row."""
+        line = json.dumps({**row, "time": time.time()})
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    return {f"{row['phase']}/{name}": value for name, value in row.items() if isinstance(value, float)}
+
+
+class TensorBoard:
+    """Event files for TensorBoard."""
+
+    def __init__(self, folder: str | Path) -> None:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError as problem:
+            raise MissingExtra("tensorboardX", "tensorboard", "logging to TensorBoard") from problem
+        self._writer = SummaryWriter(str(folder))
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """One scalar per metric, at the epoch."""
+        for name, value in _numbers(row).items():
+            self._writer.add_scalar(name, value, row["epoch"])
+        self._writer.flush()
+
+
+class MLflow:
+    """Metrics of the active MLflow run."""
+
+    def __init__(self) -> None:
+        try:
+            import mlflow
+        except ImportError as problem:
+            raise MissingExtra("mlflow", "mlflow", "logging to MLflow") from problem
+        self._mlflow = mlflow
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """One metric each, at the epoch."""
+        self._mlflow.log_metrics(_numbers(row), step=row["epoch"])

@@ -1,0 +1,211 @@
+"""The loop: from one run state to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from latentry.errors import DataError
+from latentry.training.compiled import Knobs, Progressed, evaluate, initial_optimiser, metric_zeros, run_steps
+from latentry.training.divergence import diverged, never_finite, not_finite
+from latentry.training.feed import Feed
+from latentry.training.phase import Loss, Module, Phase
+from latentry.training.state import RunState
+
+__all__ = ["Task", "mean_metrics"]
+
+_TRAIN, _HELD_OUT, _HOOK = 0, 1, 2  # streams of random numbers that never meet
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be trained, on what, and how. ``advance`` is a pure function of the run state.
+
+    Args:
+        make: ``make(key)`` builds an untrained module.
+        phases: One after the other.
+        training: Rows to learn from.
+        held_out: Rows to choose by, or None: then the last state is kept.
+        seed: Of everything random.
+        restarts: Independent runs, of which the best held-out loss is kept.
+    """
+
+    make: Callable[[jax.Array], Module]
+    phases: tuple[Phase, ...]
+    training: Feed
+    held_out: Feed | None
+    seed: int = 0
+    restarts: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.phases or any(phase.epochs < 1 for phase in self.phases):
+            raise DataError("training needs at least one phase, and each phase at least one epoch.")
+        if self.restarts > 1 and self.held_out is None:
+            raise DataError("restarts are compared on held-out rows: set validation above 0.")
+
+    def start(self) -> RunState:
+        """The state before the first step."""
+        return self._begin_restart(None, 0)
+
+    @property
+    def steps(self) -> int:
+        """Optimiser steps over all restarts and phases, if none ends early."""
+        return self.restarts * sum(phase.epochs for phase in self.phases) * self.training.plan.steps
+
+    def done(self, state: RunState) -> int:
+        """Optimiser steps that lie behind a state."""
+        if state.finished:
+            return self.steps
+        epochs = state.restart * sum(p.epochs for p in self.phases) + sum(p.epochs for p in self.phases[: state.phase])
+        return (epochs + state.epoch) * self.training.plan.steps + state.step
+
+    def advance(self, state: RunState, most: int) -> RunState:
+        """At most ``most`` optimiser steps on, within one window; the end of an epoch is settled when it is reached."""
+        plan, phase = self.training.plan, self.phases[state.phase]
+        number, start = divmod(state.step, plan.steps_per_window)
+        stop = min(start + most, plan.steps_per_window, plan.steps - number * plan.steps_per_window)
+        window = self.training.window((self.seed, state.restart, state.phase, state.epoch), number)
+        key = self._key(state, _TRAIN)
+        total = phase.epochs * plan.steps
+        now = Progressed(
+            state.module,
+            state.optimiser,
+            jnp.asarray(state.epoch * plan.steps + state.step, dtype=jnp.int32),
+            state.sums,
+            state.rows,
+            jnp.bool_(1),
+        )
+        after = run_steps(phase.recipe, _knobs(phase, total), now, window, key, jnp.asarray(start), jnp.asarray(stop))
+        count = int(after.step) - int(now.step)
+        onward = replace(
+            state,
+            module=after.module,
+            optimiser=after.optimiser,
+            sums=after.sums,
+            rows=after.rows,
+            step=state.step + count,
+        )
+        if not bool(after.finite):
+            error = diverged(
+                phase, after.module, window, start + count, jax.random.fold_in(key, after.step), state.epoch
+            )
+            error.state = onward
+            raise error
+        return self._end_epoch(onward) if onward.step == plan.steps else onward
+
+    def _end_epoch(self, state: RunState) -> RunState:
+        phase = self.phases[state.phase]
+        row: dict[str, Any] = {"restart": state.restart, "phase": phase.name, "epoch": state.epoch + 1}
+        row |= mean_metrics(state.sums, state.rows)
+        if phase.after_epoch is not None:
+            state = self._call_hook(state, phase)
+        if self.held_out is not None:
+            row |= self._held_out_metrics(phase.loss, state)
+        score = row.get("held_out_loss", math.nan)
+        better = math.isfinite(score) and not score >= state.best_score
+        state = state.fresh_epoch(
+            epoch=state.epoch + 1,
+            best=state.module if better else state.best,
+            best_score=score if better else state.best_score,
+            waited=0 if better else state.waited + 1,
+            history=(*state.history, row),
+        )
+        patient = phase.patience is None or self.held_out is None or state.waited < phase.patience
+        if state.epoch < phase.epochs and patient:
+            return state
+        return self._end_phase(replace(state, stopped="epochs" if patient else "patience"))
+
+    def _call_hook(self, state: RunState, phase: Phase) -> RunState:
+        assert phase.after_epoch is not None
+        key = jax.random.fold_in(self._key(state, _HOOK), state.epoch)
+        module = phase.after_epoch(state.module, self.training.data, key)
+        error = not_finite(phase, module, state.epoch)
+        if error is not None:
+            error.state = state
+            raise error
+        return replace(state, module=module)
+
+    def _held_out_metrics(self, loss: Loss, state: RunState) -> dict[str, float]:
+        assert self.held_out is not None
+        found = evaluate_feed(loss, state.module, self.held_out, self._key(state, _HELD_OUT), dict(state.sums))
+        return {f"held_out_{name}": value for name, value in found.items()}
+
+    def _end_phase(self, state: RunState) -> RunState:
+        if self.held_out is not None and state.best is None:
+            raise never_finite(self.phases[state.phase], state)
+        # The next phase goes on from the best state of this one.
+        module = state.module if state.best is None else state.best
+        if state.phase + 1 < len(self.phases):
+            following = replace(state, module=module, best=None, best_score=math.nan, waited=0)
+            return self._begin_phase(following, state.phase + 1)
+        return self._end_restart(replace(state, best=module))
+
+    def _end_restart(self, state: RunState) -> RunState:
+        if state.champion is None or state.best_score < state.champion_score:
+            state = replace(state, champion=state.best, champion_score=state.best_score, champion_restart=state.restart)
+        if state.restart + 1 < self.restarts:
+            return self._begin_restart(state, state.restart + 1)
+        return replace(state, finished=True)
+
+    def _begin_restart(self, state: RunState | None, restart: int) -> RunState:
+        key = jax.random.fold_in(jax.random.key(self.seed), restart)
+        module = self.training.placement.copies(self.make(key))
+        blank = RunState(module, None, {}, jnp.zeros(()), restart=restart)
+        if state is not None:
+            blank = replace(
+                blank,
+                champion=state.champion,
+                champion_score=state.champion_score,
+                champion_restart=state.champion_restart,
+                history=state.history,
+            )
+        return self._begin_phase(blank, 0)
+
+    def _begin_phase(self, state: RunState, phase: int) -> RunState:
+        chosen = self.phases[phase]
+        window = self.training.window((self.seed, state.restart, phase, 0), 0)
+        zeros = metric_zeros(chosen.loss, state.module, window, jax.random.key(0))
+        optimiser = self.training.placement.copies(initial_optimiser(chosen.recipe, state.module))
+        return replace(state, phase=phase, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
+
+    def like(self, counters: dict[str, Any]) -> dict[str, Any]:
+        """Trees of the shapes that a state with these counters has, to be filled from a file."""
+        blank = self._begin_phase(self._begin_restart(None, counters["restart"]), counters["phase"])
+        trees = blank.arrays()
+        trees |= {name: blank.module for name in ("best", "champion") if counters[f"has_{name}"]}
+        return trees
+
+    def _key(self, state: RunState, stream: int) -> jax.Array:
+        key = jax.random.key(self.seed)
+        for part in (state.restart, 1 + state.phase, stream):
+            key = jax.random.fold_in(key, part)
+        return key
+
+
+def evaluate_feed(
+    loss: Loss, module: Module, feed: Feed, key: jax.Array, sums: dict[str, jax.Array]
+) -> dict[str, float]:
+    """Mean metrics over all rows of a feed."""
+    total, rows = {name: jnp.zeros(()) for name in sums}, jnp.zeros(())
+    per_window = feed.plan.steps_per_window
+    for number in range(feed.count):
+        stop = min(per_window, feed.plan.steps - number * per_window)
+        first, last = jnp.asarray(number * per_window), jnp.asarray(stop)
+        total, rows = evaluate(loss, module, feed.window(None, number), total, rows, key, first, last)
+    return mean_metrics(total, rows)
+
+
+def mean_metrics(sums: dict[str, jax.Array], rows: jax.Array) -> dict[str, float]:
+    """Sums over rows as means, the loss first."""
+    names = sorted(sums, key=lambda name: (name != "loss", name))
+    return {name: float(sums[name]) / float(rows) for name in names}
+
+
+def _knobs(phase: Phase, total: int) -> Knobs:
+    clip = math.inf if phase.clip is None else phase.clip
+    return Knobs(jnp.float32(phase.learning_rate), jnp.float32(clip), jnp.float32(total))

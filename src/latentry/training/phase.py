@@ -1,0 +1,103 @@
+"""Phases: what is minimised, over which parts, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["SCHEDULES", "Phase", "Recipe", "everything"]
+
+Module = Any  # any tree of arrays, usually an Equinox module
+Loss = Callable[..., tuple[jax.Array, dict[str, jax.Array]]]  # (module, batch, key) -> scalar, metrics
+Hook = Callable[..., Module]  # (module, training data, key) -> module
+
+
+def everything(module: Module) -> Module:
+    """All floating-point arrays of the module are trainable."""
+    return jax.tree.map(eqx.is_inexact_array, module)
+
+
+def _constant(step: jax.Array, total: jax.Array) -> jax.Array:
+    return jnp.ones_like(step, dtype=jnp.float32)
+
+
+def _cosine(step: jax.Array, total: jax.Array) -> jax.Array:
+    return 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(step / total, 1.0)))
+
+
+def _warmup(step: jax.Array, total: jax.Array) -> jax.Array:
+    rise = jnp.minimum((step + 1) / jnp.maximum(0.05 * total, 1.0), 1.0)
+    return rise * _cosine(step, total)
+
+
+SCHEDULES: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
+    "constant": _constant,
+    "cosine": _cosine,  # to zero
+    "warmup": _warmup,  # linear rise over the first twentieth, then cosine
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The part of a phase that is compiled in. Two fits with equal recipes and shapes share one program."""
+
+    loss: Loss
+    direction: Callable[[], optax.GradientTransformation]
+    schedule: Callable[..., jax.Array]
+    trainable: Callable[[Module], Module]
+    follows_total: bool  # our schedules see the phase's length, Optax's own have it inside
+
+    def rate(self, step: jax.Array, total: jax.Array) -> jax.Array:
+        """What the learning rate is multiplied by."""
+        return self.schedule(step, total) if self.follows_total else self.schedule(step)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One stretch of training.
+
+    Args:
+        name: Shown in the history.
+        loss: ``loss(module, batch, key)`` gives a scalar to minimise and a dictionary of metrics. A module-level
+            function or a frozen dataclass, so that fits share compiled code.
+        epochs: Passes over the training rows.
+        learning_rate: Before the schedule.
+        schedule: "constant", "cosine", "warmup", or an Optax schedule (step to a multiplier of the learning rate).
+        clip: Largest norm of the gradient over all trainable parts, or None.
+        direction: Makes the Optax transformation from gradient to direction.
+        trainable: Gives, for a module, a tree of booleans; the rest is frozen in this phase.
+        after_epoch: May replace parts of the module outside the gradient: ``hook(module, data, key)``.
+        patience: Epochs without a better held-out loss before the phase ends; None runs all epochs.
+    """
+
+    name: str
+    loss: Loss
+    epochs: int
+    learning_rate: float = 1e-3
+    schedule: str | Callable[[jax.Array], jax.Array] = "cosine"
+    clip: float | None = 5.0
+    direction: Callable[[], optax.GradientTransformation] = optax.scale_by_adam
+    trainable: Callable[[Module], Module] = everything
+    after_epoch: Hook | None = None
+    patience: int | None = None
+
+    @property
+    def recipe(self) -> Recipe:
+        """What must be compiled for this phase."""
+        if isinstance(self.schedule, str):
+            if self.schedule not in SCHEDULES:
+                raise DataError(f"schedule {self.schedule!r} is not known{nearest(self.schedule, SCHEDULES)}")
+            return Recipe(self.loss, self.direction, SCHEDULES[self.schedule], self.trainable, follows_total=True)
+        return Recipe(self.loss, self.direction, self.schedule, self.trainable, follows_total=False)
+
+    def lasting(self, epochs: int) -> Phase:
+        """The same phase, another length."""
+        return replace(self, epochs=epochs)

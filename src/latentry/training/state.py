@@ -1,0 +1,86 @@
+"""The whole of a run at one moment: with the data, it determines everything that follows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from latentry.training.phase import Module
+
+__all__ = ["RunState"]
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Immutable; each step makes a new one."""
+
+    module: Module
+    optimiser: Any
+    sums: dict[str, jax.Array]  # metrics of the epoch so far
+    rows: jax.Array
+    restart: int = 0
+    phase: int = 0
+    epoch: int = 0
+    step: int = 0  # within the epoch
+    best: Module | None = None  # of this restart's current phase, by held-out loss
+    best_score: float = math.nan
+    waited: int = 0  # epochs since the best
+    champion: Module | None = None  # of all finished restarts
+    champion_score: float = math.nan
+    champion_restart: int = 0
+    history: tuple[dict[str, Any], ...] = field(default=())
+    finished: bool = False
+    stopped: str = "running"  # why it ended: "epochs", "patience", "interrupted"
+
+    @property
+    def result(self) -> Module:
+        """The module to use: the best so far."""
+        for candidate in (self.champion, self.best):
+            if candidate is not None:
+                return candidate
+        return self.module
+
+    def counters(self) -> dict[str, Any]:
+        """All that is not an array, as plain JSON."""
+        return {
+            "restart": self.restart,
+            "phase": self.phase,
+            "epoch": self.epoch,
+            "step": self.step,
+            "best_score": _plain(self.best_score),
+            "waited": self.waited,
+            "champion_score": _plain(self.champion_score),
+            "champion_restart": self.champion_restart,
+            "finished": self.finished,
+            "stopped": self.stopped,
+            "has_best": self.best is not None,
+            "has_champion": self.champion is not None,
+            "metrics": sorted(self.sums),
+        }
+
+    def arrays(self) -> dict[str, Any]:
+        """The trees of arrays by name; those that do not exist yet are left out."""
+        trees = {"module": self.module, "optimiser": self.optimiser, "sums": self.sums, "rows": self.rows}
+        trees |= {"best": self.best, "champion": self.champion}
+        return {name: tree for name, tree in trees.items() if tree is not None}
+
+    @classmethod
+    def restore(cls, counters: dict[str, Any], trees: dict[str, Any], history: Any) -> RunState:
+        """The inverse of :meth:`counters` and :meth:`arrays`."""
+        plain = {k: v for k, v in counters.items() if k not in ("has_best", "has_champion", "metrics")}
+        for score in ("best_score", "champion_score"):
+            plain[score] = math.nan if plain[score] is None else plain[score]
+        return cls(**trees, **plain, history=tuple(history))
+
+    def fresh_epoch(self, **changes: Any) -> RunState:
+        """The same with the epoch's sums at zero."""
+        zeros = {name: jnp.zeros(()) for name in self.sums}
+        return replace(self, sums=zeros, rows=jnp.zeros(()), step=0, **changes)
+
+
+def _plain(score: float) -> float | None:
+    return None if math.isnan(score) else score
