@@ -1,0 +1,42 @@
+"""Plain multilayer perceptrons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+__all__ = ["Dense"]
+
+
+class Dense(eqx.Module):
+    r"""Affine layers with a nonlinearity between them: :math:`x \mapsto W_L\,\sigma(\dots\sigma(W_1 x + b_1)) + b_L`.
+
+    >>> net = Dense(3, 2, hidden=(8,), key=jax.random.key(0))
+    >>> net(jax.numpy.ones(3)).shape
+    (2,)
+    """
+
+    layers: tuple[eqx.nn.Linear, ...]
+    activation: Callable[[Array], Array] = eqx.field(static=True)
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        hidden: Sequence[int],
+        *,
+        key: PRNGKeyArray,
+        activation: Callable[[Array], Array] = jax.nn.gelu,
+    ) -> None:
+        sizes = (inputs, *hidden, outputs)
+        keys = jax.random.split(key, len(sizes) - 1)
+        self.layers = tuple(eqx.nn.Linear(a, b, key=k) for a, b, k in zip(sizes[:-1], sizes[1:], keys, strict=True))
+        self.activation = activation
+
+    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
+        for layer in self.layers[:-1]:
+            x = self.activation(layer(x))
+        return self.layers[-1](x)

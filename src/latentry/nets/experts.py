@@ -1,0 +1,28 @@
+"""Several opinions about one latent, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+__all__ = ["product_of_experts"]
+
+
+def product_of_experts(
+    means: Mapping[str, Float[Array, "rows latents"]],
+    log_scales: Mapping[str, Float[Array, "rows latents"]],
+    observed: Mapping[str, Float[Array, " rows"]],
+) -> tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]:
+    r"""Mean and standard deviation of :math:`N(0, 1)\prod_m N(\mu_m, \sigma_m^2)^{o_m}`.
+
+    The standard normal prior counts as one expert, so that a row with nothing observed has a posterior too
+    (Wu and Goodman, *Multimodal generative models for scalable weakly-supervised learning*, 2018).
+    """
+    like = next(iter(means.values()))
+    precision, weighted = jnp.ones_like(like), jnp.zeros_like(like)
+    for name, mean in means.items():
+        weight = observed[name][:, None] * jnp.exp(-2 * log_scales[name])
+        precision, weighted = precision + weight, weighted + weight * mean
+    return weighted / precision, 1 / jnp.sqrt(precision)

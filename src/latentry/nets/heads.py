@@ -1,0 +1,162 @@
+r"""Likelihood heads: :math:`\log p(x \mid \text{decoder output})`, entry by entry."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["HEADS", "Bernoulli", "Categorical", "Gaussian", "Head", "Poisson", "head_for"]
+
+Entries = Float[Array, "*shape"]
+Outputs = Float[Array, "*shape parameters"]
+
+
+class Head(eqx.Module):
+    """What a decoder's output means: ``parameters`` numbers per entry go in."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int:
+        """Numbers per entry."""
+
+    @abstractmethod
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """Log density of each entry."""
+
+    @abstractmethod
+    def mean(self, outputs: Outputs) -> Entries:
+        """Expected value of each entry."""
+
+    @abstractmethod
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """A sample of each entry."""
+
+
+class Gaussian(Head):
+    r"""Normal with the output as mean and a standard deviation that is learned per column, or fixed.
+
+    Curves and images have one standard deviation per channel.
+    """
+
+    log_scale: Float[Array, "..."]
+    learned: bool = eqx.field(static=True)
+
+    @property
+    def parameters(self) -> int:
+        """The mean."""
+        return 1
+
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """Normal log density."""
+        log_scale = self._log_scale()
+        return -0.5 * ((x - outputs[..., 0]) * jnp.exp(-log_scale)) ** 2 - log_scale - 0.5 * math.log(2 * math.pi)
+
+    def mean(self, outputs: Outputs) -> Entries:
+        """The output itself."""
+        return outputs[..., 0]
+
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """The mean plus noise."""
+        mean = outputs[..., 0]
+        return mean + jnp.exp(self._log_scale()) * jax.random.normal(key, mean.shape)
+
+    def _log_scale(self) -> Float[Array, "..."]:
+        # Below e^-5 of the data's own spread a column counts as noiseless: a density has no upper bound there.
+        return jnp.maximum(self.log_scale, -5.0) if self.learned else jax.lax.stop_gradient(self.log_scale)
+
+
+class Bernoulli(Head):
+    """Zero or one (or a grey value between them), with the output as log-odds."""
+
+    @property
+    def parameters(self) -> int:
+        """The log-odds."""
+        return 1
+
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """X log p + (1 - x) log(1 - p), without overflow."""
+        logits = outputs[..., 0]
+        return x * logits - jax.nn.softplus(logits)
+
+    def mean(self, outputs: Outputs) -> Entries:
+        """Probability of one."""
+        return jax.nn.sigmoid(outputs[..., 0])
+
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """Zeros and ones."""
+        return jax.random.bernoulli(key, self.mean(outputs)).astype(outputs.dtype)
+
+
+class Categorical(Head):
+    """One of ``levels`` per entry, coded 0, 1, 2, ...; the outputs are unnormalised log-probabilities."""
+
+    levels: int = eqx.field(static=True)
+
+    @property
+    def parameters(self) -> int:
+        """One per level."""
+        return self.levels
+
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """Log probability of the level that was seen."""
+        code = x.astype(jnp.int32)[..., None]
+        return jnp.take_along_axis(jax.nn.log_softmax(outputs, axis=-1), code, axis=-1)[..., 0]
+
+    def mean(self, outputs: Outputs) -> Entries:
+        """The most probable level: levels have no average."""
+        return outputs.argmax(axis=-1).astype(outputs.dtype)
+
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """A level."""
+        return jax.random.categorical(key, outputs, axis=-1).astype(outputs.dtype)
+
+
+class Poisson(Head):
+    """Counts, with the output as log-rate."""
+
+    largest: ClassVar[float] = 20.0  # e^20 counts per entry; beyond, a wild start would overflow
+
+    @property
+    def parameters(self) -> int:
+        """The log-rate."""
+        return 1
+
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """X log r - r - log x!."""
+        log_rate = jnp.minimum(outputs[..., 0], self.largest)
+        return x * log_rate - jnp.exp(log_rate) - jax.lax.lgamma(x + 1)
+
+    def mean(self, outputs: Outputs) -> Entries:
+        """The rate."""
+        return jnp.exp(jnp.minimum(outputs[..., 0], self.largest))
+
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """Counts."""
+        return jax.random.poisson(key, self.mean(outputs)).astype(outputs.dtype)
+
+
+HEADS = ("gaussian", "bernoulli", "categorical", "poisson")
+
+
+def head_for(name: str, shape: tuple[int, ...], *, levels: int = 0, scale: float | None = None) -> Head:
+    """The head of that name for rows of a shape; ``scale`` fixes the Gaussian's standard deviation."""
+    if name == "gaussian":
+        return Gaussian(_log_scales(shape, scale), learned=scale is None)
+    if name == "categorical":
+        return Categorical(levels)
+    if name in HEADS:
+        return {"bernoulli": Bernoulli, "poisson": Poisson}[name]()
+    raise DataError(f"likelihood {name!r} is not known{nearest(name, HEADS)}")
+
+
+def _log_scales(shape: tuple[int, ...], scale: float | None) -> Array:
+    columns = shape if len(shape) == 1 else shape[-1:] if shape[-1] <= 4 else ()
+    return jnp.full(columns, 0.0 if scale is None else math.log(scale))
