@@ -1,0 +1,174 @@
+"""What `check` returns: every error as a Bound, per domain, pooled and at the worst mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentry.evidence.bound import Bound, Interval
+from latentry.evidence.verdict import Verdict
+from latentry.natural.suprema import Supremum
+
+__all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of a latent over one law, in nats.
+
+    Args:
+        mediation: TC(X|Λ).
+        redundancy: strong, I(Λ; X_{−i}|X_i), one per observable.
+        weak: I(Λ; X_i|X_{−i}), one per observable.
+        deletion: for m = 1, ..., n − 1, the largest I(Λ; X_D|X_{−D}) with |D| = m.
+        deterministic: H(Λ|X_i), one per observable.
+        latent_entropy: H(Λ); a latent that is almost constant is redundant for nothing.
+    """
+
+    mediation: Bound
+    redundancy: tuple[Bound, ...]
+    weak: tuple[Bound, ...]
+    deletion: tuple[Bound, ...]
+    deterministic: tuple[Bound, ...]
+    latent_entropy: Bound
+
+    @property
+    def worst(self) -> float:
+        """The largest of mediation and strong redundancy."""
+        return max(self.mediation.value, *(b.value for b in self.redundancy))
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """Suprema over the region of mixtures; fields as in Errors."""
+
+    mediation: Supremum
+    redundancy: tuple[Supremum, ...]
+    weak: tuple[Supremum, ...]
+    deletion: tuple[Interval, ...]
+    deterministic: tuple[Supremum, ...]
+    region: str
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How much the domain J shows through.
+
+    Args:
+        guess: I(Λ; J|X_i) per observable: the gap between pooled and average redundancy.
+        mechanism: I(J; X|Λ).
+        synergy: I(J; X|Λ) − Σ_i I(J; X_i|Λ) = Σ_j α_j M_j − M(α); when positive, the pooled mediation error
+            is smaller than the average of the domains' errors.
+    """
+
+    guess: tuple[Bound, ...]
+    mechanism: Bound
+    synergy: Bound
+
+
+@dataclass(frozen=True, eq=False)
+class TheoremCheck:
+    """What the mixture says about one domain, beside the truth.
+
+    Args:
+        weight: α_j.
+        redundancy: ε_i^j, the truth.
+        redundancy_tangent: d_j(α), the tightest bound from the mixture.
+        redundancy_refined: (ε_i(α) − I(Λ;J|X_i)) / α_j.
+        redundancy_ratio: ε_i(α) / α_j.
+        mediation: M_j, the truth.
+        mediation_ceiling: g_j(α) + D(P_j(X|Λ)‖P_α(X|Λ)), the corrected bound.
+        mediation_ratio: M(α) / α_j, which the uncorrected theorem claims to be a bound at stationary α.
+    """
+
+    weight: float
+    redundancy: tuple[Bound, ...]
+    redundancy_tangent: tuple[Bound, ...]
+    redundancy_refined: tuple[Bound, ...]
+    redundancy_ratio: tuple[Bound, ...]
+    mediation: Bound
+    mediation_ceiling: Bound
+    mediation_ratio: float
+
+    @property
+    def ratio_fails(self) -> bool:
+        """Whether M_j ≤ M(α)/α_j is false here."""
+        return self.mediation.value > self.mediation_ratio + 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The naturality of one latent in every domain, pooled, and under the worst mixture."""
+
+    names: tuple[str, ...]
+    weights: Array
+    domains: tuple[Errors, ...]
+    pooled: Errors
+    worst: WorstCase
+    drift: Drift
+    baselines: Mapping[str, Errors]
+    mediation_gradient: Array
+    redundancy_gradients: Array
+    stationary: bool
+    theorem: tuple[TheoremCheck, ...]
+    verdicts: Mapping[str, Verdict]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Natural within epsilon under every mixture of the region; None if no epsilon was declared."""
+        return self.verdicts.get("worst mixture")
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("", "mediation", "redundancy (each X_i)", "H(Λ)")]
+        for name, errors in [*zip(self.names, self.domains, strict=True), ("pooled", self.pooled)]:
+            rows.append((name, _number(errors.mediation), _numbers(errors.redundancy), _number(errors.latent_entropy)))
+        worst = self.worst
+        ceilings = "  ".join(f"≤{s.upper.value:.4f}" for s in worst.redundancy)
+        rows.append(("worst mixture", f"≤{worst.mediation.upper.value:.4f}", ceilings, ""))
+        for name, errors in self.baselines.items():
+            rows.append((f"[{name}]", _number(errors.mediation), _numbers(errors.redundancy), ""))
+        table = _aligned(rows)
+        answers = [str(verdict) for verdict in self.verdicts.values()]
+        return "\n".join([table, f"(nats; worst over {worst.region})", *answers, *self.notes])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return _plain(self)
+
+
+def _number(bound: Bound) -> str:
+    return f"{bound.value:.4f}"
+
+
+def _numbers(bounds: tuple[Bound, ...]) -> str:
+    return "  ".join(_number(b) for b in bounds)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses, arrays and mappings as JSON types; what is not finite becomes a string."""
+    if isinstance(value, Bound | Interval | Verdict):
+        return value.to_json()
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value
