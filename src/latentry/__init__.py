@@ -1,3 +1,28 @@
 """latentry: find the hidden variables in your data, and know how far to trust them."""
 
+from latentry import data, generators, models, nets, training
+from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
+from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
+from latentry.models import VAE
+from latentry.models import load_model as load
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "VAE",
+    "CategoricalChannel",
+    "CheckpointError",
+    "DataError",
+    "DataWarning",
+    "Dataset",
+    "GaussianChannel",
+    "LatentryError",
+    "TrainingDiverged",
+    "data",
+    "generators",
+    "load",
+    "models",
+    "nets",
+    "read",
+    "training",
+]

@@ -27,6 +27,10 @@ class Head(eqx.Module):
     def parameters(self) -> int:
         """Numbers per entry."""
 
+    def features(self, x: Entries) -> Float[Array, "..."]:
+        """What an encoder sees of a row."""
+        return x
+
     @abstractmethod
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
         """Log density of each entry."""
@@ -105,6 +109,10 @@ class Categorical(Head):
         """One per level."""
         return self.levels
 
+    def features(self, x: Entries) -> Float[Array, "..."]:
+        """Indicators of the levels: their order means nothing."""
+        return jax.nn.one_hot(x.astype(jnp.int32), self.levels).reshape(-1)
+
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
         """Log probability of the level that was seen."""
         code = x.astype(jnp.int32)[..., None]
@@ -128,6 +136,10 @@ class Poisson(Head):
     def parameters(self) -> int:
         """The log-rate."""
         return 1
+
+    def features(self, x: Entries) -> Float[Array, "..."]:
+        """Logarithms: counts span orders of magnitude."""
+        return jnp.log1p(x)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
         """X log r - r - log x!."""

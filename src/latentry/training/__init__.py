@@ -1,11 +1,12 @@
 """The compiled training loop, run state, checkpoints, progress and devices."""
 
+from latentry.training.apply import map_rows
 from latentry.training.checkpoint import RunFiles, holds_run, read_run, write_run
 from latentry.training.devices import Placement, use_compilation_cache
 from latentry.training.feed import Feed
 from latentry.training.history import History
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
-from latentry.training.loop import Task
+from latentry.training.loop import Task, blank_trees
 from latentry.training.named import fill, to_named
 from latentry.training.phase import Phase
 from latentry.training.run import run
@@ -23,7 +24,9 @@ __all__ = [
     "RunState",
     "Task",
     "TensorBoard",
+    "blank_trees",
     "fill",
+    "map_rows",
     "holds_run",
     "read_run",
     "run",

@@ -44,7 +44,7 @@ def use_compilation_cache() -> None:
 
     A folder that the user has set (``JAX_COMPILATION_CACHE_DIR``) is left as it is.
     """
-    if jax.config.read("jax_compilation_cache_dir") is not None:
+    if getattr(jax.config, "jax_compilation_cache_dir", None) is not None:
         return
     folder = Path(user_cache_dir("latentry")) / "compiled"
     try:

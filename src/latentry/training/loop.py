@@ -17,7 +17,7 @@ from latentry.training.feed import Feed
 from latentry.training.phase import Loss, Module, Phase
 from latentry.training.state import RunState
 
-__all__ = ["Task", "mean_metrics"]
+__all__ = ["Task", "blank_trees", "evaluate_feed", "mean_metrics"]
 
 _TRAIN, _HELD_OUT, _HOOK = 0, 1, 2  # streams of random numbers that never meet
 
@@ -150,7 +150,7 @@ class Task:
             state = replace(state, champion=state.best, champion_score=state.best_score, champion_restart=state.restart)
         if state.restart + 1 < self.restarts:
             return self._begin_restart(state, state.restart + 1)
-        return replace(state, finished=True)
+        return replace(state, best=None, finished=True)
 
     def _begin_restart(self, state: RunState | None, restart: int) -> RunState:
         key = jax.random.fold_in(jax.random.key(self.seed), restart)
@@ -173,18 +173,22 @@ class Task:
         optimiser = self.training.placement.copies(initial_optimiser(chosen.recipe, state.module))
         return replace(state, phase=phase, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
 
-    def like(self, counters: dict[str, Any]) -> dict[str, Any]:
-        """Trees of the shapes that a state with these counters has, to be filled from a file."""
-        blank = self._begin_phase(self._begin_restart(None, counters["restart"]), counters["phase"])
-        trees = blank.arrays()
-        trees |= {name: blank.module for name in ("best", "champion") if counters[f"has_{name}"]}
-        return trees
-
     def _key(self, state: RunState, stream: int) -> jax.Array:
         key = jax.random.key(self.seed)
         for part in (state.restart, 1 + state.phase, stream):
             key = jax.random.fold_in(key, part)
         return key
+
+
+def blank_trees(
+    make: Callable[[jax.Array], Module], phases: tuple[Phase, ...], counters: dict[str, Any]
+) -> dict[str, Any]:
+    """Trees of the shapes that a state with these counters has, to be filled from a file."""
+    module = make(jax.random.key(0))
+    trees: dict[str, Any] = {"module": module, "rows": jnp.zeros(())}
+    trees["optimiser"] = initial_optimiser(phases[counters["phase"]].recipe, module)
+    trees["sums"] = {name: jnp.zeros(()) for name in counters["metrics"]}
+    return trees | {name: module for name in ("best", "champion") if counters[f"has_{name}"]}
 
 
 def evaluate_feed(

@@ -1,0 +1,275 @@
+"""The contract of every model: fit, transform, sample, score, channel, save."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
+from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
+from latentry.models.checks import check_common, check_rows
+from latentry.training import Feed, History, Logger, Phase, RunState, Task, holds_run, map_rows, run
+
+__all__ = ["LatentModel"]
+
+
+@dataclass(eq=False, repr=False)
+class LatentModel(TransformerMixin, BaseEstimator):
+    """A model that finds latents. It follows scikit-learn; ``fit`` also takes a Dataset.
+
+    A new model says what it builds (:meth:`build`), in which phases it is trained (:meth:`phases`), and what a
+    latent is given a row (:meth:`posterior`); the rest is here.
+
+    Args:
+        latent_dim: Number of latents.
+        epochs: Passes over the training rows.
+        batch_size: Rows per optimiser step.
+        learning_rate: Of Adam, before the schedule.
+        schedule: "constant", "cosine", "warmup", or an Optax schedule.
+        clip: Largest norm of the gradient, or None.
+        validation: Share of rows held out to choose the best epoch and restart; 0 keeps the last epoch.
+        patience: Epochs without a better held-out loss before training ends; None for never.
+        restarts: Independent fits, of which the best on held-out rows is kept.
+        seed: Of everything random. The same seed gives the same result.
+        progress: True, False, or "auto": a bar when somebody is watching.
+    """
+
+    latent_dim: int = 2
+    epochs: int = 100
+    batch_size: int = 128
+    learning_rate: float = 2e-3
+    schedule: Any = "cosine"
+    clip: float | None = 5.0
+    validation: float = 0.1
+    patience: int | None = 20
+    restarts: int = 1
+    seed: int = 0
+    progress: bool | str = "auto"
+
+    name: ClassVar[str]  # as the command line calls it
+    score_name: ClassVar[str]  # what ``score`` is
+    least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
+
+    # What a model must say ------------------------------------------------------------------
+
+    @abstractmethod
+    def learn_facts(self, data: Dataset) -> dict[str, Any]:
+        """Check the data and note, as plain JSON, what :meth:`build` must know of them besides their layout."""
+
+    @abstractmethod
+    def standardised(self) -> tuple[str, ...]:
+        """Names of the modalities that are standardised before the model sees them."""
+
+    @abstractmethod
+    def build(self, key: jax.Array) -> Any:
+        """An untrained module, from the parameters, ``layout_`` and ``facts_``."""
+
+    @abstractmethod
+    def phases(self) -> tuple[Phase, ...]:
+        """How it is trained."""
+
+    @staticmethod
+    @abstractmethod
+    def posterior(module: Any, batch: Any, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Mean and standard deviation of each latent."""
+
+    @staticmethod
+    @abstractmethod
+    def evidence(module: Any, batch: Any, key: jax.Array) -> jax.Array:
+        """Log evidence of each row, or a bound on it, for standardised data."""
+
+    @staticmethod
+    @abstractmethod
+    def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
+        """New rows, standardised."""
+
+    # What a user calls ----------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        u: Any = None,
+        *,
+        run: str | Path | None = None,
+        resume: bool = False,
+        save_every: int | None = None,
+        logger: Logger | None = None,
+    ) -> LatentModel:
+        """Learn from data.
+
+        Args:
+            X: A Dataset, or anything that a Dataset can be made of.
+            u: The auxiliary variable (domain) of each row, if ``X`` has none.
+            run: A folder that holds the run while it goes on, so that it survives a crash.
+            resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened.
+            save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
+            logger: Gets each epoch's row.
+        """
+        check_common(self)
+        data = self._read(X, u, fitting=True)
+        before = self._earlier(run, data) if resume else None
+        if run is not None and not resume and holds_run(run):
+            raise CheckpointError(
+                f"{run} holds an earlier run: pass resume=True to go on with it, or choose another folder."
+            )
+        self.layout_: Layout = data.layout
+        self.fingerprint_, self.rows_ = data.fingerprint, len(data)
+        self.facts_: dict[str, Any] = self.learn_facts(data)
+        self._check_size(data)
+        task = self._task(data)
+        self._train(task, before, run, save_every, logger)
+        return self
+
+    def transform(self, X: Any, u: Any = None) -> np.ndarray:
+        """Posterior means, one row of latents per row of data."""
+        data = self._ready(X, u)
+        mean, _ = map_rows(type(self).posterior, self.module_, data)
+        return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
+
+    def channel(self, X: Any, u: Any = None) -> Channel:
+        """The latent as a distribution for each row."""
+        mean, scale = map_rows(type(self).posterior, self.module_, self._ready(X, u))
+        return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
+
+    def score_rows(self, X: Any, u: Any = None, *, seed: int = 0) -> np.ndarray:
+        """Log evidence of each row in nats and in the data's own units; see ``score_name`` for what it is exactly."""
+        data = self._ready(X, u)
+        found = map_rows(type(self).evidence, self.module_, data, seed=seed).astype(np.float64)
+        for name in data.names:
+            found -= data.observed[name] * self.statistics_.log_volume(name, self.layout_.shape(name))
+        return found
+
+    def score(self, X: Any, u: Any = None) -> float:
+        """Mean of :meth:`score_rows`: higher is better."""
+        return float(self.score_rows(X, u).mean())
+
+    def sample(self, n: int = 1, *, seed: int = 0) -> Any:
+        """New rows, in the data's own units: an array, or a dictionary when there are several modalities."""
+        check_is_fitted(self)
+        drawn = self.generate(self.module_, jax.random.key(seed), n)
+        return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model to a run folder; :func:`latentry.load` reads it back."""
+        from latentry.models.saving import save_model
+
+        check_is_fitted(self)
+        save_model(self, folder, self.state_)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of latents."""
+        return self.latent_dim
+
+    # Inside ---------------------------------------------------------------------------------
+
+    def _read(self, X: Any, u: Any, *, fitting: bool) -> Dataset:
+        if isinstance(X, Dataset):
+            data = X if u is None else X.with_domain(u)
+        else:
+            data = Dataset(X, u)
+            if data.names == ("x",) and not isinstance(X, dict):
+                validate_data(self, X, reset=fitting, skip_check_array=True)
+        if fitting and data.names == ("x",) and len(data.layout.shape("x")) == 1:
+            self.n_features_in_ = data.layout.shape("x")[0]
+        return data
+
+    def _ready(self, X: Any, u: Any) -> Dataset:
+        check_is_fitted(self)
+        data = self._read(X, u, fitting=False)
+        self.layout_.require(data.layout)
+        check_rows(data, self.facts_)
+        if data.domain is not None and self.layout_.domain_size and self.least_domains:
+            data = data.with_domain(data.domain.recode(self.layout_.domain_labels))
+        return data.standardise(self.statistics_)
+
+    def _check_size(self, data: Dataset) -> None:
+        if len(data) < 2:
+            raise DataError(f"n_samples = {len(data)}: one row cannot be learned from; give at least 2.")
+        if self.latent_dim > data.layout.size:
+            raise DataError(
+                f"latent_dim = {self.latent_dim}, but a row holds {data.layout.size} numbers "
+                f"(n_features = {data.layout.size}): more latents than the data can hold."
+            )
+        labels = 0 if data.domain is None or data.domain.is_continuous else data.domain.size
+        if self.least_domains and data.domain is None:
+            raise DataError(
+                f"{type(self).__name__} needs a domain for each row: pass fit(data, u) or Dataset(..., domain=)."
+            )
+        if (
+            self.least_domains
+            and data.domain is not None
+            and not data.domain.is_continuous
+            and labels < self.least_domains
+        ):
+            raise DataError(
+                f"{type(self).__name__} needs at least {self.least_domains} domains, the data have {labels}: "
+                "add domains, or use VAE, which needs none."
+            )
+
+    def _task(self, data: Dataset) -> Task:
+        training, held_out = data, None
+        if round(self.validation * len(data)) >= 1:
+            training, held_out = data.split(1 - self.validation, self.validation, seed=self.seed)
+        self.statistics_ = Standardiser.of(training, self.standardised())
+        feeds = [
+            None if part is None else Feed(part.standardise(self.statistics_), self.batch_size)
+            for part in (training, held_out)
+        ]
+        assert feeds[0] is not None
+        return Task(self.build, self.phases(), feeds[0], feeds[1], seed=self.seed, restarts=self.restarts)
+
+    def _train(self, task: Task, before: RunState | None, folder: Any, save_every: int | None, logger: Any) -> None:
+        from latentry.models.saving import save_model
+
+        save = None if folder is None else lambda state: save_model(self, folder, state)
+        try:
+            state = run(task, before, save=save, save_every=save_every, logger=logger, progress=self.progress)
+        except TrainingDiverged as error:
+            if isinstance(error.state, RunState):
+                self._accept(error.state)
+            raise
+        self._accept(state)
+        if state.stopped == "interrupted":
+            where = "this model" if folder is None else str(folder)
+            warnings.warn(
+                f"training was interrupted after {len(state.history)} epochs; the best state so far is in use, and "
+                f"{where} holds the rest: fit again with resume=True to go on.",
+                DataWarning,
+                stacklevel=3,
+            )
+
+    def _accept(self, state: RunState) -> None:
+        self.state_: RunState = state
+        self.module_: Any = state.result
+        self.history_ = History(state.history)
+
+    def _earlier(self, folder: Any, data: Dataset) -> RunState | None:
+        from latentry.models.saving import load_model, require_same
+
+        if folder is not None and holds_run(folder):
+            own = {name: value for name, value in self.get_params(deep=False).items() if callable(value)}
+            earlier = load_model(folder, **own)
+        elif folder is None and hasattr(self, "state_"):
+            earlier = self
+        else:
+            return None
+        require_same(earlier, self, data)
+        return earlier.state_
+
+    def _outward(self, arrays: dict[str, np.ndarray]) -> Any:
+        undone = {name: self.statistics_.undo(name, array) for name, array in arrays.items()}
+        return undone["x"] if tuple(undone) == ("x",) else undone
+
+
+def _float_types(X: Any) -> list[Any]:
+    dtype = getattr(X, "dtype", None)
+    return [dtype] if isinstance(dtype, np.dtype) and dtype.kind == "f" else []

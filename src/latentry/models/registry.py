@@ -1,0 +1,23 @@
+"""Every model, by the name that files and the command line use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from latentry.errors import DataError, nearest
+from latentry.models.vae import VAE
+
+__all__ = ["MODELS", "model_class"]
+
+MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE,)}
+
+
+def model_class(name: str) -> type[Any]:
+    """The model of that name.
+
+    >>> model_class("vae").__name__
+    'VAE'
+    """
+    if name not in MODELS:
+        raise DataError(f"there is no model {name!r}{nearest(name, MODELS)}")
+    return MODELS[name]

@@ -1,0 +1,138 @@
+"""Models to run folders and back. A folder names a model; it never says what code to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from latentry.data import Dataset, Layout, Standardiser
+from latentry.errors import CheckpointError, DataError
+from latentry.models.registry import model_class
+from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
+
+__all__ = ["load_model", "require_same", "save_model"]
+
+_FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
+
+
+def save_model(model: Any, folder: str | Path, state: RunState) -> None:
+    """Write model and run state."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, tree in state.arrays().items():
+        arrays |= to_named(name, tree)
+    weights = to_named("module", state.result) | _statistics(model.statistics_)
+    write_run(folder, RunFiles(_manifest(model, state), weights, arrays, state.history))
+
+
+def _manifest(model: Any, state: RunState) -> dict[str, Any]:
+    from latentry import __version__
+
+    return {
+        "model": model.name,
+        "parameters": _parameters(model),
+        "seed": model.seed,
+        "layout": model.layout_.to_json(),
+        "facts": model.facts_,
+        "data": {"fingerprint": model.fingerprint_, "rows": model.rows_},
+        "state": state.counters(),
+        "versions": {"latentry": __version__, "jax": jax.__version__, "numpy": np.__version__},
+        "feature_names_in": list(getattr(model, "feature_names_in_", ())),
+    }
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    return {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if callable(value):
+        return {"own": getattr(value, "__qualname__", type(value).__qualname__)}
+    if isinstance(value, Mapping):
+        return {"mapping": dict(value)}
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _statistics(statistics: Standardiser) -> dict[str, np.ndarray]:
+    found = {f"shift/{name}": value for name, value in statistics.shift.items()}
+    return found | {f"scale/{name}": value for name, value in statistics.scale.items()}
+
+
+def load_model(folder: str | Path, **own: Any) -> Any:
+    """Read a fitted model.
+
+    Args:
+        folder: The run folder.
+        own: Modules or functions of your own that the model was built with, by the parameter's name. They are not
+            in the folder, and nothing is imported by name.
+    """
+    files = read_run(folder)
+    manifest = files.manifest
+    model = model_class(manifest["model"])(**_restore_parameters(folder, manifest["parameters"], own))
+    model.layout_ = Layout.from_json(manifest["layout"])
+    model.facts_ = manifest["facts"]
+    model.fingerprint_, model.rows_ = manifest["data"]["fingerprint"], manifest["data"]["rows"]
+    model.statistics_ = Standardiser(
+        {name[6:]: array for name, array in files.weights.items() if name.startswith("shift/")},
+        {name[6:]: array for name, array in files.weights.items() if name.startswith("scale/")},
+    )
+    _restore_features(model, manifest)
+    model.state_ = _restore_state(model, files, folder)
+    model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")
+    model.history_ = History(files.history)
+    return model
+
+
+def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {}
+    for name, value in stored.items():
+        if isinstance(value, dict) and "own" in value:
+            if name not in own:
+                raise CheckpointError(
+                    f"{folder} was fitted with your own {name} {value['own']!r}, which a file cannot hold: "
+                    f"pass it as load({str(folder)!r}, {name}={value['own'].split('.')[-1]})."
+                )
+            parameters[name] = own[name]
+        elif isinstance(value, dict):
+            parameters[name] = value["mapping"]
+        else:
+            parameters[name] = tuple(value) if isinstance(value, list) else value
+    return parameters
+
+
+def _restore_features(model: Any, manifest: Mapping[str, Any]) -> None:
+    shapes = dict(model.layout_.shapes)
+    if tuple(shapes) == ("x",) and len(shapes["x"]) == 1:
+        model.n_features_in_ = shapes["x"][0]
+    if manifest["feature_names_in"]:
+        model.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
+
+
+def _restore_state(model: Any, files: RunFiles, folder: str | Path) -> RunState:
+    counters = dict(files.manifest["state"])
+    like = blank_trees(model.build, model.phases(), counters)
+    where = f"{folder}/optimiser.safetensors"
+    trees = {name: fill(name, tree, files.optimiser, where) for name, tree in like.items()}
+    return RunState.restore(counters, trees, files.history)
+
+
+def require_same(earlier: Any, model: Any, data: Dataset) -> None:
+    """Refuse to resume with another model, other parameters or other data, by name."""
+    if type(earlier) is not type(model):
+        raise CheckpointError(f"the earlier run is a {type(earlier).__name__}, not a {type(model).__name__}.")
+    before, now = _parameters(earlier), _parameters(model)
+    for name in now:
+        if name not in _FREE_TO_CHANGE and before[name] != now[name]:
+            raise CheckpointError(
+                f"the earlier run has {name} = {before[name]!r}, this model {now[name]!r}: resume with the same, or start anew."
+            )
+    if data.fingerprint != earlier.fingerprint_:
+        earlier.layout_.require(data.layout)
+        raise DataError(
+            "the data differ from those of the earlier run (same shapes, other values): start anew instead."
+        )
