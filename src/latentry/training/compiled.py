@@ -74,7 +74,7 @@ def run_steps(
         batch = _batch(window, index)
         module = eqx.combine(old.module, rest)
         (loss, metrics), slope = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
-        size = optax.global_norm(slope)
+        size = optax.tree.norm(slope)
         finite = jnp.isfinite(loss) & jnp.isfinite(size)
         shrink = jnp.minimum(1.0, knobs.clip / jnp.maximum(size, 1e-30))
         way, optimiser = direction.update(jax.tree.map(lambda g: g * shrink, slope), old.optimiser, old.module)

@@ -1,0 +1,75 @@
+"""The command line's frame: exit 0 done, 1 a required verdict was not reached, 2 bad input with a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import TextIO
+
+import typer
+from rich.console import Console
+
+from latentry.cli.demo import demo
+from latentry.cli.fit import fit
+from latentry.cli.generate import generate
+from latentry.cli.info import info
+from latentry.cli.transform import transform
+from latentry.errors import DataWarning, LatentryError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="latentry",
+    help="Find the hidden variables in your data, and know how far to trust them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (demo, fit, transform, info, generate):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; a problem becomes a sentence on the error stream and an exit code."""
+    warnings.showwarning = _show_warning
+    try:
+        code = app(args=arguments, prog_name="latentry", standalone_mode=False)
+    except BaseException as problem:
+        code = _explain(problem)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(problem: BaseException) -> int:
+    if isinstance(problem, SystemExit):
+        return problem.code if isinstance(problem.code, int) else 2
+    if isinstance(problem, KeyboardInterrupt) or type(problem).__name__ == "Abort":
+        _say("stopped.")
+        return 130
+    if isinstance(problem, LatentryError):
+        _say(str(problem))
+        return 2
+    if hasattr(problem, "format_message"):  # wrong usage, as the argument parser sees it
+        _say(problem.format_message() + " See --help.")
+        return 2
+    if os.environ.get("LATENTRY_TRACEBACK"):
+        raise problem
+    _say(f"{type(problem).__name__}: {problem} (unexpected; LATENTRY_TRACEBACK=1 shows where, please report it)")
+    return 70
+
+
+def _say(sentence: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"latentry: {sentence}", style="bold red", markup=False, highlight=False)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    # Warnings about data are for the user; a library's own about itself are not.
+    if issubclass(category, DataWarning):
+        Console(stderr=True, soft_wrap=True).print(f"note: {message}", style="yellow", markup=False, highlight=False)

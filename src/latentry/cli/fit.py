@@ -1,0 +1,57 @@
+"""latentry fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
+from latentry.data import read
+from latentry.errors import DataError
+from latentry.models import MODELS, model_class
+from latentry.training import JsonLines, holds_run
+
+__all__ = ["fit"]
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
+    model: Annotated[str, typer.Option(help=f"One of: {', '.join(MODELS)}.")] = "vae",
+    out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
+    domain: DomainName = None,
+    factor: Factors = None,
+    modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
+    latents: Annotated[int, typer.Option(help="Number of latents.")] = 2,
+    epochs: Annotated[int, typer.Option(help="Passes over the rows.")] = 100,
+    restarts: Annotated[int, typer.Option(help="Independent fits; the best on held-out rows is kept.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    set_: Settings = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    log: Annotated[Path | None, typer.Option(help="Append each epoch to this file as a JSON line.")] = None,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume goes on."""
+    kind = model_class(model)
+    chosen: dict[str, Any] = {"latent_dim": latents, "epochs": epochs, "restarts": restarts, "seed": seed}
+    chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)
+    if resume and not holds_run(out):
+        raise DataError(f"--resume: {out} holds no run to go on with.")
+    rows = read(data, domain=domain, modalities=modality, factors=factor or ())
+    fitted = kind(**chosen).fit(rows, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    _report(fitted, out, as_json=json)
+    if fitted.state_.stopped == "interrupted":
+        raise typer.Exit(130)
+
+
+def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
+    history = fitted.history_
+    result = {"run": str(out), "model": fitted.name, "epochs": len(history), "stopped": fitted.state_.stopped}
+    sentence = f"{type(fitted).__name__}: {len(history)} epochs ({fitted.state_.stopped})"
+    if "held_out_loss" in history.columns:
+        result["held_out_loss"] = float(np.nanmin(history["held_out_loss"]))
+        sentence += f", held-out loss {result['held_out_loss']:.4g} nats per row"
+    answer(result, f"{sentence}. Saved in {out}.", as_json=as_json)

@@ -1,0 +1,62 @@
+"""latentry info."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Annotated, Any
+
+import jax
+import typer
+
+import latentry
+from latentry.cli.options import AsJson, DomainName, answer
+from latentry.data import read
+from latentry.models import MODELS
+from latentry.training import holds_run, read_run
+
+__all__ = ["info"]
+
+
+def info(
+    path: Annotated[
+        Path | None, typer.Argument(help="A run folder or a data file; nothing shows this installation.")
+    ] = None,
+    domain: DomainName = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a run folder, a data file, or this installation holds."""
+    if path is None:
+        result = _installation()
+    elif holds_run(path):
+        result = _run(path)
+    else:
+        data = read(path, domain=domain)
+        answer({"rows": len(data), **data.layout.to_json()}, data.describe(), as_json=json)
+        return
+    answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
+
+
+def _installation() -> dict[str, Any]:
+    return {
+        "latentry": latentry.__version__,
+        "python": platform.python_version(),
+        "jax": jax.__version__,
+        "devices": ", ".join(f"{device.platform}:{device.id}" for device in jax.devices()),
+        "models": ", ".join(MODELS),
+    }
+
+
+def _run(folder: Path) -> dict[str, Any]:
+    files = read_run(folder)
+    manifest, state = files.manifest, files.manifest["state"]
+    ended = state["stopped"] if state["finished"] else f"unfinished ({state['stopped']})"
+    return {
+        "model": manifest["model"],
+        "data": f"{manifest['data']['rows']} rows, fingerprint {manifest['data']['fingerprint'][:12]}",
+        "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in manifest["layout"]["shapes"].items()),
+        "epochs": f"{len(files.history)}, {ended}",
+        "weights": f"{sum(array.size for array in files.weights.values())} numbers",
+        "parameters": manifest["parameters"],
+        "versions": manifest["versions"],
+    }

@@ -1,0 +1,62 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["AsJson", "DomainName", "Factors", "Quiet", "Settings", "answer", "as_values", "settings_for"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on the standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+DomainName = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--domain", help="Array or column that holds the domain; repeat for a continuous one in several columns."
+    ),
+]
+Factors = Annotated[
+    list[str] | None, typer.Option("--factor", help="Array or column of true latent values; repeatable.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="name=value for any parameter, e.g. --set hidden=[64,64]; repeatable.")
+]
+
+
+def settings_for(target: Callable[..., Any], given: Sequence[str] | None, what: str) -> dict[str, Any]:
+    """``name=value`` words as keyword arguments; the values are JSON, or plain text."""
+    known = [name for name in inspect.signature(target).parameters if name != "self"]
+    found = {}
+    for word in given or ():
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise DataError(f"--set {word}: write name=value.")
+        if name not in known:
+            raise DataError(f"--set {name}: {what} has no parameter {name!r}{nearest(name, known)}")
+        found[name] = as_values(text)
+    return found
+
+
+def as_values(text: str) -> Any:
+    """JSON where it is JSON, text where it is not; lists become tuples."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return tuple(value) if isinstance(value, list) else value
+
+
+def answer(result: dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    """The result, for a program or for a person."""
+    if as_json:
+        sys.stdout.write(json.dumps(result, default=str) + "\n")
+    else:
+        Console(soft_wrap=True).print(sentence, markup=False, highlight=False)

@@ -1,0 +1,44 @@
+"""latentry transform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentry.cli.options import AsJson, DomainName, answer
+from latentry.data import Dataset, GaussianChannel, read
+from latentry.models import load_model
+
+__all__ = ["transform"]
+
+
+def transform(
+    run: Annotated[Path, typer.Argument(help="Run folder of a fitted model.")],
+    data: Annotated[Path, typer.Argument(help="Data with the features of the fit.")],
+    out: Annotated[Path, typer.Option(help="Where the latents go: csv, npz, parquet, zarr, h5mu.")] = Path(
+        "latents.csv"
+    ),
+    domain: DomainName = None,
+    json: AsJson = False,
+) -> None:
+    """Write the latents of each row: posterior mean and standard deviation."""
+    model = load_model(run)
+    rows = read(data, domain=domain, modalities=_wanted(model, data))
+    channel = model.channel(rows)
+    assert isinstance(channel, GaussianChannel)
+    names = [f"z{i + 1}" for i in range(channel.mean.shape[1])]
+    latents = Dataset(
+        {"mean": channel.mean, "scale": channel.scale}, rows=rows.rows, columns={"mean": names, "scale": names}
+    )
+    latents.write(out)
+    result = {"out": str(out), "rows": len(rows), "latents": len(names)}
+    answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
+
+
+def _wanted(model: object, data: Path) -> dict[str, list[str]] | None:
+    # A table may hold more columns than the model knows; those with names are picked by name.
+    columns = {name: list(names) for name, names in model.layout_.columns}  # type: ignore[attr-defined]
+    flat = data.suffix in (".csv", ".parquet")
+    return columns if flat and tuple(columns) == ("x",) else None
