@@ -55,15 +55,16 @@ class Dataset:
         if not named:
             raise DataError("a Dataset needs at least one modality.")
         masks = dict(observed or {})
+        labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         _known("observed", masks, named)
-        parsed = {str(name): read_modality(str(name), raw, masks.get(name)) for name, raw in named.items()}
-        self._set(parsed, domain, factors, rows, columns)
+        _known("columns", labels, named)
+        parsed = {str(n): read_modality(str(n), raw, masks.get(n), labels.get(n)) for n, raw in named.items()}
+        self._set(parsed, domain, factors, rows)
 
-    def _set(self, parsed: dict[str, Modality], domain: Any, factors: Any, rows: Any, columns: Any) -> None:
+    def _set(self, parsed: dict[str, Modality], domain: Any, factors: Any, rows: Any) -> None:
         count = _common_rows(parsed)
         _some_modality_everywhere(parsed)
-        names = {name: tuple(part.columns) for name, part in parsed.items() if part.columns}
-        names.update(_read_columns(columns, parsed))
+        names = {name: part.columns for name, part in parsed.items() if part.columns is not None}
         fields = {
             "values": MappingProxyType({name: _frozen(part.values) for name, part in parsed.items()}),
             "observed": MappingProxyType({name: _frozen(part.observed) for name, part in parsed.items()}),
@@ -254,16 +255,3 @@ def _known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
     for name in given:
         if name not in names:
             raise DataError(f"{argument} names {name!r}, which is no modality{nearest(str(name), map(str, names))}")
-
-
-def _read_columns(columns: Any, parsed: dict[str, Modality]) -> dict[str, tuple[str, ...]]:
-    _known("columns", columns or {}, parsed)
-    names = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
-    for name, given in names.items():
-        shape = parsed[name].values.shape
-        if len(shape) != 2 or len(given) != shape[1]:
-            raise DataError(f"columns[{name!r}] has {len(given)} names for rows of shape {shape[1:]}.")
-        if len(set(given)) != len(given):
-            twice = next(column for column in given if given.count(column) > 1)
-            raise DataError(f"columns[{name!r}] names {twice!r} twice.")
-    return names

@@ -24,16 +24,17 @@ class _NotANumber(DataError, TypeError):
     """An entry that cannot be a number; also a TypeError, as in the rest of the scientific stack."""
 
 
-def read_modality(name: str, raw: Any, mask: Any = None) -> Modality:
+def read_modality(name: str, raw: Any, mask: Any = None, columns: tuple[str, ...] | None = None) -> Modality:
     """Check one modality and find its missing rows: None, all-NaN rows, or ``mask`` (True where observed)."""
-    columns = None
     if hasattr(raw, "columns") and hasattr(raw, "to_numpy"):
         columns, raw = tuple(map(str, raw.columns)), _frame_values(name, raw)
     values, stacked_mask = _as_array(name, raw)
     _check_kind(name, values)
-    observed = np.ones(len(values), dtype=bool) if stacked_mask is None else stacked_mask
+    if columns is not None:
+        _check_columns(name, columns, values.shape)
+    observed = np.ones(values.shape[0], dtype=bool) if stacked_mask is None else stacked_mask
     if mask is not None:
-        observed = observed & _read_mask(name, mask, len(values))
+        observed = observed & _read_mask(name, mask, values.shape[0])
     observed = _find_missing(name, values, observed, columns)
     if not observed.any():
         raise DataError(f"modality {name!r} is missing in every row: leave it out.")
@@ -125,6 +126,14 @@ def _check_kind(name: str, values: Any) -> None:
         raise DataError(
             f"modality {name!r}: 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: it has no column."
         )
+
+
+def _check_columns(name: str, columns: tuple[str, ...], shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or len(columns) != shape[1]:
+        raise DataError(f"columns[{name!r}] has {len(columns)} names for rows of shape {shape[1:]}.")
+    if len(set(columns)) != len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise DataError(f"columns[{name!r}] names {twice!r} twice.")
 
 
 def _read_mask(name: str, mask: Any, rows: int) -> np.ndarray:

@@ -86,7 +86,8 @@ def _statistics(values: Any, observed: np.ndarray) -> tuple[np.ndarray, np.ndarr
         seen = _per_column(piece[observed[start : start + len(piece)]])
         square = square + ((seen - mean) ** 2).sum(axis=0)
     # The mean of equal numbers may be off by one rounding: a constant column is told by its range.
-    return mean, np.where(highest > lowest, np.sqrt(square / count), 0.0)
+    varies = highest > lowest
+    return np.where(varies, mean, lowest), np.where(varies, np.sqrt(square / count), 0.0)
 
 
 def _per_column(piece: np.ndarray) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import numpy as np
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import Roles
 from latentry.errors import DataError, MissingExtra
+
+_ORDER = "@order"
 
 
 def _library(name: str) -> Any:
@@ -21,13 +25,21 @@ def _library(name: str) -> Any:
         raise MissingExtra(name, extra, f"a {extra} file") from problem
 
 
+@contextmanager
+def _mudata() -> Iterator[Any]:
+    library = _library("mudata")
+    with library.set_options(pull_on_update=False), warnings.catch_warnings():
+        # Two modalities may well have a column of the same name.
+        warnings.filterwarnings("ignore", message="var_names are not unique")
+        yield library
+
+
 def read(path: Path, roles: Roles) -> Dataset:
     """``X`` of each modality; ``domain`` and ``factors`` are columns of ``obs``."""
     if path.suffix == ".h5ad":
         table = _library("anndata").read_h5ad(path)
         return _dataset({"x": table}, table.obs_names, table.obs, roles)
-    library = _library("mudata")
-    with library.set_options(pull_on_update=False):
+    with _mudata() as library:
         several = library.read_h5mu(path)
     chosen = {
         name: table for name, table in several.mod.items() if roles.modalities is None or name in roles.modalities
@@ -39,6 +51,9 @@ def read(path: Path, roles: Roles) -> Dataset:
 
 def _dataset(tables: Mapping[str, Any], rows: Any, annotations: Any, roles: Roles) -> Dataset:
     roles.check(annotations.columns, "obs column")
+    if _ORDER in annotations:  # MuData puts rows that a modality lacks last
+        rows = rows[np.argsort(annotations[_ORDER].to_numpy())]
+        annotations = annotations.loc[rows]
     domain = list(roles.domain) or [c for c in annotations.columns if c == "@domain" or c.startswith("@domain:")]
     factors = {c: c for c in roles.factors} | {
         c.removeprefix("@factor:"): c for c in annotations.columns if c.startswith("@factor:")
@@ -82,15 +97,14 @@ def write(data: Dataset, path: Path) -> None:
         table.obs = annotations
         table.write_h5ad(path)
         return
-    library = _library("mudata")
-    with library.set_options(pull_on_update=False):
+    with _mudata() as library:
         several = library.MuData(tables)
         several.obs = annotations.loc[several.obs_names]
         several.write(path)
 
 
 def _annotations(data: Dataset) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {_ORDER: np.arange(len(data))}
     if data.domain is not None and not data.domain.is_continuous:
         found["@domain"] = data.domain.as_labels()
     elif data.domain is not None:

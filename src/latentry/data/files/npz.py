@@ -16,7 +16,7 @@ from latentry.errors import DataError
 def read(path: Path, roles: Roles) -> Dataset:
     """All arrays of the archive; objects inside are refused."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return from_arrays({name: archive[name] for name in archive.files}, roles)
     except zipfile.BadZipFile as problem:
         raise DataError(f"{path} is not a whole npz archive ({problem}): write it again.") from problem

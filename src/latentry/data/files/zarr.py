@@ -42,7 +42,7 @@ def _collect(group: Any, prefix: str, arrays: dict[str, Any]) -> None:
 
 def _small(array: Any) -> np.ndarray:
     values = np.asarray(array[...])
-    return values.astype(str) if values.dtype.kind in "OT" else values
+    return np.array(values.tolist()) if values.dtype.kind in "OT" else values
 
 
 def write(data: Dataset, path: Path) -> None:

@@ -1,0 +1,26 @@
+import os
+
+# Two test processes share two cores: JAX is told so before it starts.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.training import use_compilation_cache
+
+use_compilation_cache()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def curved():
+    """Rows on a curved surface of two dimensions in six, with two domains and a hole or two left out."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(300, 2))
+    x = np.tanh(z @ rng.normal(size=(2, 6))) + 0.05 * rng.normal(size=(300, 6))
+    return lt.Dataset(x, domain=np.arange(300) % 2)

@@ -1,0 +1,163 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import latentry as lt
+
+
+def two_modalities(**changes):
+    parts = {"image": np.arange(4 * 8 * 8.0).reshape(4, 8, 8), "table": np.arange(8.0).reshape(4, 2)}
+    return lt.Dataset(parts | changes.pop("parts", {}), **changes)
+
+
+def test_missing_rows_are_found_however_they_are_told():
+    table = np.array([[1.0, 2], [np.nan, np.nan], [3, 4]])
+    other = np.ones((3, 1))
+    by_nan = lt.Dataset({"t": table, "o": other})
+    by_none = lt.Dataset({"t": [[1, 2], None, [3, 4]], "o": other})
+    by_mask = lt.Dataset({"t": np.nan_to_num(table), "o": other}, observed={"t": np.array([True, False, True])})
+    by_masked = lt.Dataset({"t": np.ma.masked_invalid(table), "o": other})
+    for data in (by_nan, by_none, by_mask, by_masked):
+        assert data.observed["t"].tolist() == [True, False, True]
+
+
+def test_a_frame_keeps_its_columns():
+    data = lt.Dataset(pd.DataFrame({"a": [1, 2], "b": [3.5, 4]}))
+    assert data.columns["x"] == ("a", "b")
+    assert data["x"].tolist() == [[1, 3.5], [2, 4]]
+
+
+def test_nothing_can_be_changed():
+    data = two_modalities()
+    with pytest.raises(AttributeError, match="does not change"):
+        data.domain = None
+    with pytest.raises(ValueError, match="read-only"):
+        data["table"][0, 0] = 5
+    with pytest.raises(TypeError):
+        data.values["new"] = 1
+
+
+def test_take_and_split_keep_everything_together():
+    data = two_modalities(domain=["a", "b", "a", "b"], factors={"f": [1, 2, 3, 4]}, rows=["r0", "r1", "r2", "r3"])
+    part = data.take([2, 1])
+    assert part["table"][:, 0].tolist() == [4, 2]
+    assert part.domain.as_labels().tolist() == ["a", "b"]
+    assert (part.factors["f"].tolist(), part.rows) == ([3, 2], ("r2", "r1"))
+
+
+@given(st.integers(40, 200), st.floats(0.2, 0.8), st.integers(0, 99), st.integers(1, 4))
+def test_split_is_a_partition_stratified_by_domain(count, share, seed, domains):
+    data = lt.Dataset(np.arange(count, dtype=float)[:, None], domain=np.arange(count) % domains)
+    first, second = data.split(share, 1 - share, seed=seed)
+    assert sorted([*first["x"][:, 0], *second["x"][:, 0]]) == list(range(count))
+    for domain in range(domains):
+        want = share * (data.domain.values == domain).sum()
+        assert abs((first.domain.values == domain).sum() - want) < 1
+
+
+def test_split_keeps_groups_whole():
+    group = np.repeat(np.arange(20), 5)
+    data = lt.Dataset(group[:, None].astype(float))
+    first, second = data.split(0.5, 0.5, group=group)
+    assert not set(first["x"][:, 0]) & set(second["x"][:, 0])
+
+
+def test_split_parts_that_do_not_sum_to_one_leave_rows_out():
+    (half,) = lt.Dataset(np.zeros((10, 1))).split(0.5)[:1]
+    assert len(half) == 5
+
+
+def test_standardise_and_undo(rng):
+    raw = {"t": rng.normal(5, [1e-6, 1e3], size=(50, 2)), "i": rng.normal(3, 2, size=(50, 6, 6, 3))}
+    data = lt.Dataset(raw)
+    by = lt.data.Standardiser.of(data)
+    scaled = data.standardise(by)
+    assert np.allclose(scaled["t"].std(axis=0), 1, atol=1e-5)
+    assert by.scale["i"].shape == (3,)
+    assert np.allclose(by.undo("t", scaled["t"].astype(float)), raw["t"], rtol=1e-6, atol=1e-3)
+
+
+def test_standardise_keeps_digits_far_from_zero():
+    column = 1e9 + np.arange(10.0)
+    scaled = lt.Dataset(column[:, None]).standardise()["x"][:, 0]
+    assert np.allclose(scaled, (np.arange(10) - 4.5) / np.arange(10).std(), atol=1e-6)
+
+
+def test_a_constant_column_is_named_and_harmless():
+    frame = pd.DataFrame({"length": [1.0, 2, 3], "lab": [7.1, 7.1, 7.1]})
+    with pytest.warns(lt.DataWarning, match="column 'lab' never changes"):
+        scaled = lt.Dataset(frame).standardise()
+    assert (scaled["x"][:, 1] == 0).all()
+
+
+def test_fingerprint_sees_every_part():
+    base = two_modalities(domain=[0, 1, 0, 1])
+    assert base.fingerprint == two_modalities(domain=[0, 1, 0, 1]).fingerprint
+    nudged = np.arange(8.0).reshape(4, 2)
+    nudged[3, 1] += 1e-12
+    others = [
+        two_modalities(domain=[0, 1, 1, 1]),
+        two_modalities(domain=[0, 1, 0, 1], columns={"table": ["a", "b"]}),
+        two_modalities(domain=[0, 1, 0, 1], parts={"table": nudged}),
+        two_modalities(domain=[0, 1, 0, 1], observed={"table": np.array([True, True, True, False])}),
+    ]
+    assert len({base.fingerprint, *(other.fingerprint for other in others)}) == 5
+
+
+def test_describe_says_what_is_there():
+    text = two_modalities(domain=["a", "b", "a", "b"], factors={"f": [0, 1, 0, 1]}).describe()
+    assert "4 rows" in text
+    assert "8×8" in text
+    assert "a (2), b (2)" in text
+    assert "factor" in text
+
+
+BAD = {
+    "different row counts": (
+        lambda: lt.Dataset({"a": np.ones((3, 2)), "b": np.ones((4, 2))}),
+        "modality 'b' has 4 rows but 'a' has 3",
+    ),
+    "ragged": (lambda: lt.Dataset({"a": [[1, 2], [3]]}), "modality 'a' is ragged: row 1 has shape \\(1,\\)"),
+    "all missing": (
+        lambda: lt.Dataset({"a": [[1.0], [np.nan], [2.0]], "b": [[1.0], None, [3.0]]}),
+        "missing in every modality .*: row 1",
+    ),
+    "nan in part": (
+        lambda: lt.Dataset(pd.DataFrame({"p": [1, 2.0], "q": [1, np.nan]})),
+        "NaN at row 1, column 'q'",
+    ),
+    "inf in an image": (
+        lambda: lt.Dataset({"im": np.where(np.arange(50).reshape(2, 5, 5) == 31, np.inf, 0.0)}),
+        "infinity at row 1, entry \\(1, 1\\)",
+    ),
+    "zero rows": (lambda: lt.Dataset(np.ones((0, 3))), "there is no row"),
+    "no columns": (lambda: lt.Dataset(np.ones((3, 0))), "no column"),
+    "objects": (lambda: lt.Dataset(np.array([[1, {}], [2, 3]], dtype=object)), "an entry that is no number"),
+    "strings": (lambda: lt.Dataset(np.array([["a"], ["b"]])), "not numbers"),
+    "text column": (lambda: lt.Dataset(pd.DataFrame({"a": [1.0], "who": ["me"]})), "column 'who' holds"),
+    "complex": (lambda: lt.Dataset(np.ones((2, 2)) * 1j), "Complex data not supported"),
+    "one dimension": (lambda: lt.Dataset(np.ones(3)), "Reshape your data"),
+    "domain length": (lambda: lt.Dataset(np.ones((3, 1)), domain=[1, 2]), "domain has 2 entries for 3 rows"),
+    "domain hole": (
+        lambda: lt.Dataset(np.ones((2, 1)), domain=np.array(["a", None], dtype=object)),
+        "missing at row 1",
+    ),
+    "domain nan": (lambda: lt.Dataset(np.ones((2, 1)), domain=[0.5, np.nan]), "NaN or infinite at row 1"),
+    "mask": (lambda: lt.Dataset(np.ones((2, 1)), observed={"x": [1, 0]}), "give 2 booleans"),
+    "mask name": (lambda: lt.Dataset(np.ones((2, 1)), observed={"y": [True, True]}), "'y', which is no modality"),
+    "column names": (lambda: lt.Dataset(np.ones((2, 2)), columns={"x": ["a"]}), "1 names for rows of shape"),
+    "missing everywhere": (lambda: lt.Dataset({"a": np.full((2, 2), np.nan), "b": np.ones((2, 1))}), "leave it out"),
+    "unknown modality": (lambda: two_modalities()["imge"], "did you mean 'image'"),
+    "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),
+    "sparse": (lambda: lt.Dataset(__import__("scipy.sparse").sparse.eye(3)), "sparse"),
+    "none": (lambda: lt.Dataset({}), "at least one modality"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_input_gets_a_sentence(case):
+    make, sentence = BAD[case]
+    with pytest.raises(lt.DataError, match=sentence):
+        make()

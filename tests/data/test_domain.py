@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from latentry.data import Domain
+from latentry.errors import DataError
+
+
+@pytest.mark.parametrize("raw", [["b", "a", "b"], [2, 1, 2], np.array([True, False, True]), np.array([[2], [1], [2]])])
+def test_labels(raw):
+    domain = Domain.of(raw)
+    assert domain.values.tolist() == [1, 0, 1]
+    assert domain.size == 2
+
+
+def test_one_hot_rows_are_labels_and_other_floats_are_columns():
+    assert Domain.of(np.eye(3)[[2, 0, 2]]).values.tolist() == [2, 0, 2]
+    continuous = Domain.of([[0.5, 1.0], [1.0, 0.0]])
+    assert continuous.is_continuous
+    assert continuous.size == 2
+
+
+def test_recode_to_the_codes_of_a_fit():
+    fitted = ("a", "b", "c")
+    assert Domain.of(["c", "b"]).recode(fitted).values.tolist() == [2, 1]
+    with pytest.raises(DataError, match="domain 'd' was not among the 3 domains"):
+        Domain.of(["d", "a"]).recode(fitted)
+    with pytest.raises(DataError, match="continuous here"):
+        Domain.of([0.5, 0.7]).recode(fitted)

@@ -1,0 +1,171 @@
+import sys
+
+import numpy as np
+import pytest
+
+import latentry as lt
+
+TABLES = (".csv", ".parquet", ".h5mu", ".npz", ".zarr")
+
+
+def same(a, b):
+    assert a.names == b.names
+    for name in a.names:
+        assert (a.observed[name] == b.observed[name]).all()
+        seen = a.observed[name]
+        assert (np.asarray(a[name])[seen] == np.asarray(b[name])[seen]).all()
+    assert (a.domain is None) == (b.domain is None)
+    if a.domain is not None and not a.domain.is_continuous:
+        assert a.domain.as_labels().tolist() == b.domain.as_labels().tolist()
+    elif a.domain is not None:
+        assert (a.domain.values == b.domain.values).all()
+    assert {k: v.tolist() for k, v in a.factors.items()} == {k: v.tolist() for k, v in b.factors.items()}
+    assert dict(a.columns) == dict(b.columns)
+    assert a.rows == b.rows
+
+
+@pytest.fixture
+def table(rng):
+    blood = rng.normal(size=(20, 3))
+    blood[4] = np.nan
+    return lt.Dataset(
+        {"blood": blood, "urine": rng.normal(size=(20, 2))},
+        domain=[f"lab {i % 3}" for i in range(20)],
+        factors={"age": rng.normal(size=20), "sex": np.array(["f", "m"] * 10)},
+        rows=[f"p{i}" for i in range(20)],
+        columns={"blood": ["Na", "K", "Cl"], "urine": ["pH", "Na"]},
+    )
+
+
+@pytest.mark.parametrize("ending", TABLES)
+def test_tables_round_trip(table, tmp_path, ending):
+    table.write(tmp_path / f"t{ending}")
+    same(table, lt.read(tmp_path / f"t{ending}"))
+
+
+@pytest.mark.parametrize("ending", [".npz", ".zarr"])
+def test_any_rank_round_trips(tmp_path, rng, ending):
+    data = lt.Dataset(
+        {"image": rng.integers(0, 255, (6, 5, 4, 3)).astype(np.uint8), "curve": rng.normal(size=(6, 9))},
+        domain=rng.normal(size=(6, 2)),
+        factors={"pose": rng.normal(size=(6, 2))},
+    )
+    data.write(tmp_path / f"t{ending}")
+    back = lt.read(tmp_path / f"t{ending}")
+    same(data, back)
+    assert back["image"].dtype == np.uint8
+
+
+def test_h5ad_round_trips(tmp_path, rng):
+    data = lt.Dataset(
+        rng.normal(size=(8, 3)), domain=[1, 2] * 4, rows=[f"c{i}" for i in range(8)], columns={"x": ["g1", "g2", "g3"]}
+    )
+    data.write(tmp_path / "t.h5ad")
+    same(data, lt.read(tmp_path / "t.h5ad"))
+
+
+def test_h5ad_by_others(tmp_path, rng):
+    anndata = pytest.importorskip("anndata")
+    import scipy.sparse
+
+    table = anndata.AnnData(scipy.sparse.csr_matrix(np.eye(4, dtype=np.float32)))
+    table.obs["batch"] = ["x", "y", "x", "y"]
+    table.write_h5ad(tmp_path / "cells.h5ad")
+    data = lt.read(tmp_path / "cells.h5ad", domain="batch")
+    assert data.domain.size == 2
+    assert (data["x"] == np.eye(4)).all()
+    with pytest.raises(lt.DataError, match="obs column 'bach', which is not there; did you mean 'batch'"):
+        lt.read(tmp_path / "cells.h5ad", domain="bach")
+
+
+def test_plain_npz_takes_roles_from_the_call(tmp_path):
+    np.savez(tmp_path / "d.npz", x=np.ones((3, 2)), y=np.zeros((3, 4)), u=np.array([0, 1, 0]), s=np.arange(3.0))
+    data = lt.read(tmp_path / "d.npz", domain="u", factors=["s"])
+    assert (data.names, data.domain.size, list(data.factors)) == (("x", "y"), 2, ["s"])
+    assert lt.read(tmp_path / "d.npz", modalities=["y"]).names == ("y",)
+
+
+def test_plain_csv_takes_roles_from_the_call(tmp_path):
+    (tmp_path / "d.csv").write_text("bill,mass,island\n39.1,3750,Torgersen\n,,Biscoe\n40.3,3250,Dream\n")
+    with pytest.raises(lt.DataError, match=r"d\.csv: column 'island' holds text \('Torgersen' at row 0\)"):
+        lt.read(tmp_path / "d.csv")
+    with pytest.raises(lt.DataError, match="row 1"):
+        lt.read(tmp_path / "d.csv", domain="island")
+    (tmp_path / "e.csv").write_text("bill,mass,island\n39.1,3750,Torgersen\n40.3,3250,Dream\n")
+    data = lt.read(tmp_path / "e.csv", domain="island", modalities={"b": ["bill"], "m": ["mass"]})
+    assert data.names == ("b", "m")
+    assert data.columns["b"] == ("bill",)
+
+
+def test_npy_stays_on_disk(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((3, 2)))
+    assert lt.read(tmp_path / "x.npy").is_lazy
+
+
+def test_zarr_stays_on_disk(tmp_path):
+    lt.Dataset(np.ones((30, 2)), domain=[0, 1] * 15).write(tmp_path / "x.zarr")
+    data = lt.read(tmp_path / "x.zarr")
+    assert data.is_lazy
+    assert not isinstance(data["x"], np.ndarray)
+    data.take([3, 1]).write(tmp_path / "y.zarr")
+    assert len(lt.read(tmp_path / "y.zarr")) == 2
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet", ".h5ad", ".h5mu", ".npy"])
+@pytest.mark.parametrize("kept", [0, 10, 100])
+def test_half_written_files_get_a_sentence(tmp_path, ending, kept):
+    path = tmp_path / f"x{ending}"
+    lt.Dataset(np.random.default_rng(0).normal(size=(50, 3))).write(path)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(lt.DataError, match=f"x{ending}"):
+        lt.read(path)
+
+
+BAD_CSV = {
+    "empty": ("", "has no row"),
+    "header only": ("a,b\n", "has no row"),
+    "short line": ("a,b\n1,2\n3\n", "line 3: 1 cells for 2 columns"),
+    "twin columns": ("a,a\n1,2\n", "two columns are called 'a'"),
+    "hole": ("a,b\n1,2\n3,\n", "NaN at row 1, column 'b'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CSV)
+def test_bad_csv(tmp_path, case):
+    text, sentence = BAD_CSV[case]
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.read(tmp_path / "x.csv")
+
+
+def test_a_failed_write_leaves_the_earlier_file(tmp_path, rng):
+    path = tmp_path / "x.csv"
+    lt.Dataset(rng.normal(size=(3, 2))).write(path)
+    before = path.read_bytes()
+    with pytest.raises(lt.DataError, match="a table cannot hold it"):
+        lt.Dataset({"image": rng.normal(size=(3, 6, 6))}).write(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_unknown_endings_and_missing_files(tmp_path):
+    with pytest.raises(lt.DataError, match="does not exist"):
+        lt.read(tmp_path / "no.csv")
+    (tmp_path / "x.cvs").write_text("a\n1\n")
+    with pytest.raises(lt.DataError, match="did you mean '.csv'"):
+        lt.read(tmp_path / "x.cvs")
+
+
+@pytest.mark.parametrize(
+    ("ending", "package", "extra"), [(".parquet", "pyarrow", "parquet"), (".zarr", "zarr", "zarr")]
+)
+def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch, ending, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"pip install 'latentry\[{extra}\]'"):
+        lt.Dataset(np.ones((2, 2))).write(tmp_path / f"x{ending}")
+
+
+def test_no_objects_are_unpacked(tmp_path):
+    np.savez(tmp_path / "evil.npz", x=np.array([[{"a": 1}]], dtype=object))
+    with pytest.raises(lt.DataError, match="evil.npz"):
+        lt.read(tmp_path / "evil.npz")
