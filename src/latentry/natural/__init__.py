@@ -10,15 +10,27 @@ from latentry.natural.entropies import (
     mutual_information,
     total_correlation,
 )
+from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
 from latentry.natural.laws import as_channel, as_law, as_laws, constant_channel, copy_channel
 from latentry.natural.measures import mediation_error, redundancy_error, weighted_score
+from latentry.natural.optimum.common import functional_common_information, gacs_korner, resampling, wyner
+from latentry.natural.optimum.result import FoundLatent
+from latentry.natural.optimum.search import search
+from latentry.natural.optimum.shared import search_shared
+from latentry.natural.optimum.two_by_two import two_by_two
 from latentry.natural.regions import Region, ball, box, simplex
 from latentry.natural.report import Errors, Report
+from latentry.natural.tables import Tables, from_columns
+from latentry.natural.translate import Translation, translate
 
 __all__ = [
     "Errors",
+    "FoundLatent",
+    "GaussianPair",
     "Region",
     "Report",
+    "Tables",
+    "Translation",
     "as_channel",
     "as_law",
     "as_laws",
@@ -31,11 +43,22 @@ __all__ = [
     "divergence",
     "dual_total_correlation",
     "entropy",
+    "from_columns",
+    "functional_common_information",
+    "gacs_korner",
+    "gaussian_pair",
+    "gaussian_total_correlation",
     "marginal",
     "mediation_error",
     "mutual_information",
     "redundancy_error",
+    "resampling",
+    "search",
+    "search_shared",
     "simplex",
     "total_correlation",
+    "translate",
+    "two_by_two",
     "weighted_score",
+    "wyner",
 ]

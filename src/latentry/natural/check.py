@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from latentry.errors import DataError
 from latentry.evidence.bound import Bound, Interval, maximum
 from latentry.evidence.verdict import Verdict, all_of, judge
-from latentry.natural.laws import as_channel, as_laws, as_weights, constant_channel, copy_channel
+from latentry.natural.laws import as_channel, as_laws, as_weights, baseline_channels
 from latentry.natural.mixtures import Family
 from latentry.natural.regions import Region, simplex
 from latentry.natural.report import Drift, Errors, Report, TheoremCheck, WorstCase
@@ -98,8 +98,7 @@ def _family(
     laws: ArrayLike, channel: ArrayLike, weights: ArrayLike | None, region: Region | None, *, normalize: bool
 ) -> Family:
     kernel = np.asarray(channel, dtype=np.float64)
-    filled = isinstance(laws, list | tuple | np.ndarray) and len(laws) > 0
-    single = filled and np.ndim(laws[0]) == kernel.ndim - 2
+    single = isinstance(laws, list | tuple | np.ndarray) and len(laws) > 0 and np.ndim(laws[0]) == kernel.ndim - 2
     if single and (weights is not None or region is not None):
         raise DataError(
             "one law was given, but weights or region ask for a mixture: stack the domains' laws on a first axis"
@@ -167,10 +166,7 @@ def _drift(family: Family, alpha: Array) -> Drift:
 
 
 def _baselines(family: Family, alpha: Array) -> dict[str, Errors]:
-    """Latents that cost nothing to think of; a candidate must beat them."""
-    shape = family.laws.shape[1:]
-    copies = {f"copy of X_{i + 1}": copy_channel(shape, i) for i in range(family.observables)}
-    channels = {"constant": constant_channel(shape), **copies}
+    channels = baseline_channels(family.laws.shape[1:])
     return {name: _errors(Family(family.laws, kernel), alpha) for name, kernel in channels.items()}
 
 

@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
 
-__all__ = ["MAX_CELLS", "as_channel", "as_law", "as_laws", "as_weights", "constant_channel", "copy_channel"]
+__all__ = [
+    "MAX_CELLS",
+    "as_channel",
+    "as_law",
+    "as_laws",
+    "as_weights",
+    "baseline_channels",
+    "constant_channel",
+    "copy_channel",
+]
 
 Array = NDArray[np.float64]
 
@@ -103,6 +112,12 @@ def copy_channel(shape: Sequence[int], axis: int) -> Array:
     """
     rows = np.eye(shape[axis]).reshape([shape[axis] if a == axis else 1 for a in range(len(shape))] + [-1])
     return np.broadcast_to(rows, (*shape, shape[axis])).copy()
+
+
+def baseline_channels(shape: Sequence[int]) -> dict[str, Array]:
+    """Latents that cost nothing to think of; a candidate must beat them."""
+    copies = {f"copy of X_{i + 1}": copy_channel(shape, i) for i in range(len(shape))}
+    return {"constant": constant_channel(shape), **copies}
 
 
 def _numbers(table: ArrayLike, name: str) -> Array:

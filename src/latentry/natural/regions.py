@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
 from scipy.spatial import Delaunay, HalfspaceIntersection, QhullError
 
 from latentry.errors import DataError
@@ -109,8 +110,6 @@ def _polytope(slopes: Array, offsets: Array) -> Array:
 
 
 def _deepest_point(slopes: Array, offsets: Array) -> Array:
-    from scipy.optimize import linprog
-
     norms = np.linalg.norm(slopes, axis=1, keepdims=True)
     dims = slopes.shape[1]
     solution = linprog(

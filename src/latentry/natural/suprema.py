@@ -26,7 +26,7 @@ from latentry.evidence.bound import Bound, Interval
 from latentry.natural.mixtures import Family, Surprise
 from latentry.natural.regions import Region, simplex
 
-__all__ = ["Supremum", "ascend", "worst_mediation", "worst_redundancy"]
+__all__ = ["Supremum", "ascend", "worst_mediation", "worst_redundancy", "worst_score"]
 
 Array = NDArray[np.float64]
 _BATCH = 32
@@ -124,26 +124,51 @@ def _supremum(low: float, high: float, method: str, weights: Array, nodes: int =
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """M = Σ rising − falling, with one observable singled out so that the two are as small as possible."""
+    """w_0 M(α) + Σ_i w_i ε_i(α) = Σ rising − falling − linear·α, with as little as possible in `falling`."""
 
-    rising: tuple[Surprise, ...]
+    rising: tuple[tuple[float, Surprise], ...]
     falling: Surprise
+    weight: float
+    linear: Array
 
     @classmethod
-    def of(cls, family: Family) -> _Split:
+    def of(cls, family: Family, weights: Sequence[float]) -> _Split:
+        n = family.observables
         centre = np.full(family.domains, 1.0 / family.domains)
         drift = [float(e.value(centre) - centre @ e.corners) for e in family.emission]
         single = int(np.argmax(drift))
-        rest = [i for i in range(family.observables) if i != single]
-        falling = family.surprise(rest, [single, family.latent])
-        return cls(tuple(family.emission[i] for i in rest), falling)
+        rest = [i for i in range(n) if i != single]
+        emissions = [(weights[0], family.emission[i]) for i in rest]
+        guesses = [(weights[i + 1], family.guess([i])) for i in range(n)]
+        return cls(
+            rising=tuple((w, s) for w, s in [*emissions, *guesses] if w > 0),
+            falling=family.surprise(rest, [single, family.latent]),
+            weight=weights[0],
+            linear=sum(weights[1:]) * family.channel_noise,
+        )
+
+    def slopes(self, points: Array) -> Array:
+        """Tangents of the concave part."""
+        return sum(w * s.tangents(points) for w, s in self.rising) - self.linear
+
+    def gradient(self, points: Array) -> Array:
+        """Tangents of the whole."""
+        return self.slopes(points) - self.weight * self.falling.tangents(points)
+
+    def value(self, points: Array) -> Array:
+        """The score at mixtures (b, k)."""
+        rising = sum(w * s.value(points) for w, s in self.rising)
+        return rising - points @ self.linear - self.height(points)
+
+    def height(self, points: Array) -> Array:
+        """What the chords replace."""
+        return self.weight * self.falling.value(points)
 
 
 @dataclass
 class _Search:
     """State of the branch and bound: a heap of simplices, the best mixture so far, and the count of nodes."""
 
-    family: Family
     split: _Split
     tolerance: float
     best: float = -np.inf
@@ -153,13 +178,13 @@ class _Search:
     ids: count = field(default_factory=count)
 
     def try_points(self, points: Array) -> None:
-        values = self.family.mediation(points)
+        values = self.split.value(points)
         top = int(np.argmax(values))
         if values[top] > self.best:
             self.best, self.weights = float(values[top]), points[top]
 
     def add(self, corners: Array, chords: Array) -> None:
-        """Bound simplices (b, m, k) whose corners have the falling entropies `chords` (b, m)."""
+        """Bound simplices (b, m, k) whose corners have the heights `chords` (b, m)."""
         self.nodes += len(corners)
         points, uppers = self.relax(corners, chords)
         self.try_points(points)
@@ -172,8 +197,7 @@ class _Search:
 
         def tangents(beta: Array) -> Array:
             mixture = np.einsum("bm,bmk->bk", beta, corners)
-            slopes = sum(term.tangents(mixture) for term in self.split.rising)
-            return np.einsum("bk,bmk->bm", slopes, corners) - chords
+            return np.einsum("bk,bmk->bm", self.split.slopes(mixture), corners) - chords
 
         start = np.full(chords.shape, 1.0 / chords.shape[1])
         beta, _, ceiling = ascend(
@@ -194,7 +218,7 @@ class _Search:
         edges = [_longest_edge(node[2]) for node in taken]
         middles = np.stack([(n[2][a] + n[2][b]) / 2 for n, (a, b) in zip(taken, edges, strict=True)])
         self.try_points(middles)
-        heights = self.split.falling.value(middles)
+        heights = self.split.height(middles)
         children = [
             (_replaced(corner, end, middle), _replaced(chord, end, height))
             for (_, _, corner, chord), edge, middle, height in zip(taken, edges, middles, heights, strict=True)
@@ -211,12 +235,25 @@ def worst_mediation(
     family: Family, region: Region | None = None, *, tolerance: float = 1e-5, nodes: int = 20_000
 ) -> Supremum:
     """Supremum over mixtures of TC(X|Λ) by branch and bound; the bound is valid even if `nodes` runs out."""
+    weights = [1.0] + [0.0] * family.observables
+    return worst_score(family, weights, region, tolerance=tolerance, nodes=nodes)
+
+
+def worst_score(
+    family: Family,
+    weights: Sequence[float],
+    region: Region | None = None,
+    *,
+    tolerance: float = 1e-5,
+    nodes: int = 20_000,
+) -> Supremum:
+    """Supremum over mixtures of w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i)."""
     area = region or simplex(family.domains)
-    search = _Search(family, _Split.of(family), tolerance)
+    search = _Search(_Split.of(family, weights), tolerance)
     search.try_points(area.vertices)
     _climb(search, area)
     pieces = np.stack(area.triangulate())
-    search.add(pieces, search.split.falling.value(pieces))
+    search.add(pieces, search.split.height(pieces))
     while search.heap and search.nodes < nodes:
         search.bisect()
     method = f"branch and bound, {search.nodes} nodes"
@@ -228,7 +265,7 @@ def _climb(search: _Search, area: Region) -> None:
     vertices = area.vertices
     start = np.full((1, len(vertices)), 1.0 / len(vertices))
     beta, _, _ = ascend(
-        lambda b: search.family.mediation_gradient(b @ vertices) @ vertices.T, start, tolerance=0.0, steps=100
+        lambda b: search.split.gradient(b @ vertices) @ vertices.T, start, tolerance=0.0, steps=100
     )
     search.try_points(beta @ vertices)
 

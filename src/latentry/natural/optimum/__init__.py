@@ -1,0 +1,1 @@
+"""The best latent of a finite law: found, and bounded from below."""

@@ -1,0 +1,130 @@
+"""Column generation: the concave envelope of Φ at p, from both sides.
+
+The master problem mixes the component laws known so far (a linear programme); its dual c prices new ones; a
+global bound on the price turns any c into a certificate, because Σ π_v Φ(q_v) ≤ ⟨c, p⟩ + max_q(Φ(q) − ⟨c, q⟩).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from latentry.errors import DataError
+from latentry.natural.optimum.pricing import Pricing, marginals
+
+__all__ = ["Envelope", "concave_envelope"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Component laws (m, cells), their shares, the value they reach, and an upper bound that none can pass."""
+
+    laws: Array
+    shares: Array
+    value: float
+    upper: float
+    rounds: int
+    nodes: int
+
+
+@dataclass
+class _Search:
+    """The columns known so far, the best upper bound, and what has been spent."""
+
+    law: Array
+    pricing: Pricing
+    tolerance: float
+    nodes: int
+    rng: np.random.Generator
+    laws: Array
+    worth: Array
+    upper: float = np.inf
+    spent: int = 0
+
+    def add(self, laws: Array) -> None:
+        _, first = np.unique(np.round(laws, 9), axis=0, return_index=True)
+        self.laws = np.concatenate([self.laws, laws[first]])
+        self.worth = np.concatenate([self.worth, self.pricing.worth(laws[first])])
+
+    def solve(self) -> tuple[Array, Array, float]:
+        """Shares of the columns, the dual prices c, and the value of the master problem."""
+        rows = self.law > 0
+        solution = linprog(
+            -self.worth,
+            A_eq=self.laws[:, rows].T,
+            b_eq=self.law[rows],
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if solution.x is None:
+            raise DataError(f"the linear programme over {len(self.laws)} component laws failed: {solution.message}")
+        prices = np.zeros(self.law.size)
+        prices[rows] = -solution.eqlin.marginals
+        return solution.x, prices, float(solution.x @ self.worth)
+
+    def price(self, prices: Array, shares: Array, starts: int) -> float:
+        """Add the laws that these prices undervalue; returns the largest undervaluation found."""
+        laws = self.pricing.climb(prices, self._starts(shares, starts))
+        gains = self.pricing.worth(laws) - laws @ prices
+        self.add(laws[gains > 1e-12])
+        return max(0.0, float(gains.max(initial=0.0)))
+
+    def _starts(self, shares: Array, starts: int) -> tuple[Array, ...]:
+        used = marginals(self.laws[: len(shares)][shares > 1e-9], self.pricing.shape)
+        fresh = [self.rng.dirichlet(np.full(d, 0.7), size=starts) for d in self.pricing.shape]
+        factors = [np.maximum(np.concatenate(pair), 1e-6) for pair in zip(used, fresh, strict=True)]
+        return tuple(f / f.sum(axis=-1, keepdims=True) for f in factors)
+
+    def certify(self, prices: Array, known: float) -> None:
+        """Turn prices into an upper bound; laws that were missed become columns."""
+        left = max(1000, self.nodes - self.spent)
+        found = self.pricing.ceiling(prices, known=known, tolerance=self.tolerance / 4, nodes=left)
+        self.spent += found.nodes
+        self.upper = min(self.upper, float(self.law @ prices) + max(0.0, found.value))
+        if found.points:
+            self.add(self.pricing.climb(prices, found.points))
+
+    def consider(self, prices: Array, shares: Array, value: float, starts: int) -> None:
+        """Price with c; when that leaves little to gain, ask for the certificate."""
+        gain = self.price(prices, shares, starts)
+        if float(self.law @ prices) + gain - value <= self.tolerance / 2:
+            self.certify(prices, gain)
+
+
+def concave_envelope(
+    law: Array,
+    pricing: Pricing,
+    *,
+    tolerance: float = 1e-7,
+    rounds: int = 300,
+    nodes: int = 200_000,
+    starts: int = 16,
+    seed: int = 0,
+) -> Envelope:
+    """The largest Σ_v π_v Φ(q_v) with Σ_v π_v q_v = p, to within `tolerance` if the budgets allow."""
+    flat = law.ravel()
+    points = np.eye(flat.size)[flat > 0]
+    rng = np.random.default_rng(seed)
+    search = _Search(flat, pricing, tolerance, nodes, rng, points, pricing.worth(points))
+    turn = 0
+    for turn in range(1, rounds + 1):
+        shares, prices, value = search.solve()
+        if search.upper - value <= tolerance or search.spent >= nodes:
+            break
+        if turn % 4 == 0:
+            better, suggested = pricing.refine(flat, search.laws[shares > 1e-12], shares[shares > 1e-12])
+            search.add(better)
+            if suggested is not None:
+                shares, _, value = search.solve()
+                search.consider(suggested, shares, value, starts)
+                continue
+        search.consider(prices, shares, value, starts)
+    shares, prices, value = search.solve()
+    if not np.isfinite(search.upper):
+        search.certify(prices, 0.0)
+    keep = shares > 1e-12
+    return Envelope(search.laws[: len(shares)][keep], shares[keep], value, search.upper, turn, search.spent)

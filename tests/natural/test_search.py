@@ -1,0 +1,283 @@
+"""Best latents: closed forms, certificates, brute force, and the classical common informations."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from latentry.errors import DataError
+from latentry.generators.finite_laws import noisy_copies, planted_natural, random_family
+from latentry.natural import (
+    check,
+    entropy,
+    functional_common_information,
+    gacs_korner,
+    gaussian_pair,
+    gaussian_total_correlation,
+    mediation_error,
+    redundancy_error,
+    resampling,
+    search,
+    search_shared,
+    two_by_two,
+    weighted_score,
+    wyner,
+)
+from latentry.natural.mixtures import Family
+from latentry.natural.optimum.polish import score_and_slope
+
+
+def random_law(shape, seed, concentration=1.0):
+    return np.random.default_rng(seed).dirichlet(np.full(int(np.prod(shape)), concentration)).reshape(shape)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_bits_match_the_closed_form(seed):
+    law = random_law((2, 2), seed, (0.3, 1.0, 3.0)[seed % 3])
+    exact, channel = two_by_two(law)
+    found = search(law)
+    assert weighted_score(law, channel) == pytest.approx(exact, abs=1e-10)
+    assert found.score.value == pytest.approx(exact, abs=1e-6)
+    assert found.lower.value <= exact + 1e-12
+    assert found.gap <= 1e-6
+
+
+def test_the_two_bit_fixture():
+    assert two_by_two([[0.6, 0.05], [0.05, 0.3]])[0] == pytest.approx(0.1756294, abs=5e-8)
+    flip = two_by_two([[0.475, 0.025], [0.025, 0.475]])[0] / np.log(2)
+    assert flip == pytest.approx(0.1984, abs=5e-5)
+    for law in ([[0.5, 0], [0, 0.5]], [[0.25, 0.25], [0.25, 0.25]]):
+        assert two_by_two(law)[0] == pytest.approx(0.0, abs=1e-12)
+    anti = [[0.05, 0.6], [0.3, 0.05]]
+    assert two_by_two(anti)[0] == pytest.approx(0.1756294, abs=5e-8)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 2, 2), (3, 3)])
+def test_no_descent_from_random_channels_beats_the_lower_bound(shape):
+    """An independent optimiser (L-BFGS on logits with numerical slopes) never gets below the certificate."""
+    law = random_law(shape, 7, 0.5)
+    found = search(law, tolerance=1e-4)
+    assert found.gap <= 1e-4
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        start = rng.normal(size=(*shape, 3))
+
+        def score(logits, shape=start.shape):
+            rows = np.exp(logits.reshape(shape))
+            return weighted_score(law, rows / rows.sum(axis=-1, keepdims=True))
+
+        best = minimize(score, start.ravel(), method="L-BFGS-B", options={"maxiter": 30}).fun
+        assert best >= found.lower.value - 1e-9
+
+
+def test_weights_and_the_slope():
+    law = random_law((2, 3), 3)
+    channel = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 3))
+    w = (0.7, 1.5, 0.2)
+    score, slope = score_and_slope(law, channel, w)
+    assert score == pytest.approx(weighted_score(law, channel, w), abs=1e-12)
+    move = np.random.default_rng(2).normal(size=channel.shape)
+    move -= move.mean(axis=-1, keepdims=True)
+    ahead, behind = (weighted_score(law, channel + s * 1e-6 * move, w) for s in (1, -1))
+    assert (ahead - behind) / 2e-6 == pytest.approx(float((slope * move).sum()), abs=1e-7)
+    found = search(law, w)
+    assert found.gap <= 1e-6
+    assert found.score.value <= min(found.baselines.values()) + 1e-9
+
+
+def test_the_true_cause_is_not_the_best_latent():
+    copies = noisy_copies(3, 0.05)
+    law = copies.laws[0]
+    found = search(law, tolerance=1e-4)
+    majority = np.eye(2)[(np.indices((2, 2, 2)).sum(axis=0) > 1).astype(int)]
+    assert weighted_score(law, copies.channel) == pytest.approx(0.507, abs=1e-3)
+    assert weighted_score(law, majority) == pytest.approx(0.580, abs=1e-3)
+    assert found.baselines["constant"] == pytest.approx(0.820, abs=1e-3)
+    assert found.score.value < 0.4
+    assert found.gap < 1e-4
+
+
+def test_an_exact_natural_latent_scores_zero_and_is_found():
+    law = planted_natural(domains=1).laws[0]
+    found = search(law, tolerance=1e-4)
+    assert found.score.value < 1e-4
+    assert search(law, deterministic=True).score.value == pytest.approx(0.0, abs=1e-12)
+
+
+def all_partitions(size):
+    def grow(prefix):
+        if len(prefix) == size:
+            yield np.array(prefix)
+            return
+        for label in range(max(prefix, default=-1) + 2):
+            yield from grow([*prefix, label])
+
+    return grow([])
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (2, 2, 2)])
+def test_deterministic_search_against_every_partition(shape):
+    law = random_law(shape, 5, 0.5)
+    n = len(shape)
+
+    def score(channel):
+        guesses = sum(redundancy_error(law, channel, i, deterministic=True) for i in range(n))
+        return mediation_error(law, channel) + guesses
+
+    best = min(score(np.eye(law.size)[labels].reshape(*shape, -1)) for labels in all_partitions(law.size))
+    found = search(law, deterministic=True)
+    assert found.score.value == pytest.approx(best, abs=1e-10)
+    assert score(found.channel) == pytest.approx(best, abs=1e-10)
+    assert search(law).score.value <= best + 1e-9
+
+
+def test_large_deterministic_search_finds_planted_blocks():
+    """Five blocks of rows and columns, 10×10 = 20 cells with mass: more than all partitions."""
+    law = np.kron(np.eye(5) / 5, np.full((2, 2), 0.25))
+    found = search(law, deterministic=True)
+    assert found.score.value == pytest.approx(0.0, abs=1e-9)
+    assert found.latent_entropy.value == pytest.approx(np.log(5))
+    assert found.lower.direction == "lower"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gacs_korner_is_determined_by_every_observable(seed):
+    rng = np.random.default_rng(seed)
+    law = np.kron(np.diag(rng.dirichlet(np.ones(3))), rng.dirichlet(np.ones(4)).reshape(2, 2))
+    found = gacs_korner(law)
+    assert all(redundancy_error(law, found.channel, i, deterministic=True) < 1e-12 for i in (0, 1))
+    assert found.channel.shape[-1] == 3
+    noisy = 0.999 * law + 0.001 / law.size
+    assert gacs_korner(noisy).score.value == pytest.approx(0.0, abs=1e-12)
+    assert gacs_korner(noisy, ignore=0.0005).channel.shape[-1] >= 3
+    with pytest.raises(DataError, match="drops every cell"):
+        gacs_korner(law, ignore=1.0)
+
+
+def test_gacs_korner_of_three_variables():
+    law = np.zeros((2, 2, 2))
+    law[0, 0, 0] = law[1, 1, 1] = 0.5
+    assert gacs_korner(law).score.value == pytest.approx(np.log(2))
+    law[0, 1, 1] = 0.1
+    assert gacs_korner(law / law.sum()).score.value == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("crossover", [0.05, 0.2, 0.4])
+def test_wyner_of_a_symmetric_pair(crossover):
+    def h(t):
+        return -t * np.log(t) - (1 - t) * np.log(1 - t)
+
+    law = np.array([[1 - crossover, crossover], [crossover, 1 - crossover]]) / 2
+    inner = (1 - np.sqrt(1 - 2 * crossover)) / 2
+    found = wyner(law)
+    assert found.score.value == pytest.approx(np.log(2) + h(crossover) - 2 * h(inner), abs=1e-5)
+    assert found.gap <= 2e-5
+    assert mediation_error(law, found.channel) < 1e-7
+
+
+def test_wyner_lies_between_mutual_information_and_functional():
+    """Where the common part is exact all four coincide; elsewhere GK ≤ I ≤ Wyner ≤ functional."""
+    law = np.kron(np.diag([0.3, 0.7]), np.outer([0.5, 0.5], [0.4, 0.6]))
+    values = [gacs_korner(law), wyner(law), functional_common_information(law)]
+    assert [v.score.value for v in values] == pytest.approx([entropy(np.array([0.3, 0.7]))] * 3, abs=2e-5)
+    law = random_law((2, 3), 1)
+    information = entropy(law, [0]) + entropy(law, [1]) - entropy(law)
+    assert information <= wyner(law).score.value + 1e-9
+    assert wyner(law).score.value <= functional_common_information(law).score.value + 1e-6
+
+
+def test_functional_needs_few_cells():
+    with pytest.raises(DataError, match="law has 16 cells with mass; all partitions are searched up to 14"):
+        functional_common_information(random_law((4, 4), 0))
+
+
+def test_resampling_by_hand():
+    law = random_law((2, 3), 2)
+    channel = resampling(law)
+    for x, y in itertools.product(range(2), range(3)):
+        first = law[:, y] / law[:, y].sum()
+        second = law[x] / law[x].sum()
+        np.testing.assert_allclose(channel[x, y], np.outer(first, second).ravel())
+    exact = planted_natural(domains=1, observables=3).laws[0]
+    assert weighted_score(exact, resampling(exact)) < 1.0
+    blocks = np.kron(np.diag([0.3, 0.7]), np.outer([0.5, 0.5], [0.4, 0.6]))
+    assert mediation_error(blocks, resampling(blocks)) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_shared_search_is_certified_and_beats_the_baselines():
+    family = random_family((2, 2), 2, 2, seed=4, concentration=0.5)
+    found = search_shared(family.laws)
+    assert found.score.direction == "upper"
+    assert found.lower.value <= found.score.value
+    assert found.score.value <= min(found.baselines.values()) + 1e-4
+    report = check(family.laws, found.channel)
+    for alpha in np.random.default_rng(0).dirichlet(np.ones(2), size=50):
+        member = Family(family.laws, found.channel)
+        total = member.mediation(alpha) + sum(member.redundancy([i], alpha) for i in range(2))
+        assert total <= found.score.value + 1e-9
+    assert report.worst.mediation.upper.value <= found.score.value + 1e-4
+    with pytest.raises(DataError, match="at least two domains"):
+        search_shared(family.laws[:1])
+
+
+@pytest.mark.parametrize("rho", [-0.9, -0.2, 0.3, 0.5, 0.6, 0.8, 0.99])
+def test_gaussian_pair_against_numerical_optimisation(rho):
+    """Minimise over every 2×2 conditional covariance below the given one."""
+    sigma = np.array([[1.0, rho], [rho, 1.0]])
+    root = np.linalg.cholesky(sigma)
+
+    def score(theta):
+        a = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
+        inner = np.linalg.inv(np.eye(2) + a @ a.T)  # between 0 and 1
+        c = root @ inner @ root.T
+        det = np.linalg.det(c)
+        return np.log(c[0, 0] * c[1, 1]) - 1.5 * np.log(det) + np.log(np.linalg.det(sigma))
+
+    starts = np.random.default_rng(0).normal(size=(6, 3))
+    best = min(minimize(score, s, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).fun for s in starts)
+    assert gaussian_pair(rho).score == pytest.approx(best, abs=1e-6)
+
+
+def test_gaussian_pair_reaches_its_score():
+    """Λ = X + Y + noise with the stated conditional law has the stated score by the determinant formula."""
+    pair = gaussian_pair(0.8)
+    c = pair.conditional_variance * np.array([[1, pair.conditional_correlation], [pair.conditional_correlation, 1]])
+    sigma = np.array([[1, 0.8], [0.8, 1]])
+    # S − C = S g gᵀ S / v for a scalar latent with direction g.
+    gain = sigma - c
+    direction = np.linalg.eigh(gain)[1][:, -1] * np.sqrt(np.linalg.eigh(gain)[0][-1])
+    joint = np.block([[sigma, direction[:, None]], [direction[None], np.ones((1, 1))]])
+    total = gaussian_total_correlation(joint, [[0], [1]], [2])
+    total += gaussian_total_correlation(joint, [[2], [0]], [1]) + gaussian_total_correlation(joint, [[2], [1]], [0])
+    assert total == pytest.approx(pair.score, abs=1e-10)
+
+
+def test_singular_covariances_are_refused():
+    with pytest.raises(DataError, match="the information is infinite; declare noise"):
+        gaussian_total_correlation(np.ones((2, 2)), [[0], [1]])
+    with pytest.raises(DataError, match="strictly between -1 and 1"):
+        gaussian_pair(1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: search(np.full((2, 2), 0.25), [1, 1]), "weights has 2 entries; expected 3"),
+        (lambda: search(np.full((2, 2), 0.25), [1, 0, 0]), "at least one redundancy counts"),
+        (lambda: search(np.full((2, 2), 0.25), [1, -1, 1]), "they are ≥ 0"),
+        (lambda: search(np.full(4, 0.25)), "at least two observables"),
+        (lambda: search(np.full((17, 17), 1 / 289)), "289 cells with mass, more than the 256.*deterministic=True"),
+        (lambda: two_by_two(np.full((2, 3), 1 / 6)), r"law has shape \(2, 3\); the closed form is for two bits"),
+    ],
+)
+def test_bad_input(call, words):
+    with pytest.raises(DataError, match=words):
+        call()
+
+
+def test_a_search_says_what_it_found():
+    text = str(search([[0.6, 0.05], [0.05, 0.3]]))
+    assert text.startswith("score 0.175629 nats with 2 values")
+    assert "no latent scores below 0.17562" in text
+    assert "constant" in text
