@@ -1,0 +1,83 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from latentry.errors import DataError
+from latentry.nets import head_for
+
+SHAPE = (3,)
+
+
+def cases():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=SHAPE)
+    logits = rng.normal(size=(3, 4))
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    codes = np.array([0.0, 3, 1])
+    counts = np.array([0.0, 2, 7])
+    ones = np.array([0.0, 1, 1])
+    x = rng.normal(size=SHAPE)
+    return {
+        "gaussian": (head_for("gaussian", SHAPE, scale=0.3), mean[:, None], x, stats.norm(mean, 0.3).logpdf(x)),
+        "bernoulli": (
+            head_for("bernoulli", SHAPE),
+            mean[:, None],
+            ones,
+            stats.bernoulli(1 / (1 + np.exp(-mean))).logpmf(ones),
+        ),
+        "poisson": (head_for("poisson", SHAPE), mean[:, None], counts, stats.poisson(np.exp(mean)).logpmf(counts)),
+        "categorical": (head_for("categorical", SHAPE, levels=4), logits, codes, np.log(p[[0, 1, 2], [0, 3, 1]])),
+    }
+
+
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "categorical"])
+def test_log_density_agrees_with_scipy(name):
+    head, outputs, x, want = cases()[name]
+    found = head.log_density(jnp.asarray(outputs, jnp.float32), jnp.asarray(x, jnp.float32))
+    assert np.allclose(found, want, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson"])
+def test_draws_have_the_mean_they_claim(name):
+    # Each of the 3 entries fails by chance less than once in 10^8: six standard errors.
+    head, outputs, _, _ = cases()[name]
+    outputs = jnp.asarray(outputs, jnp.float32)
+    drawn = jax.vmap(lambda key: head.draw(outputs, key))(jax.random.split(jax.random.key(0), 20_000))
+    error = np.asarray(drawn).std(axis=0) / np.sqrt(20_000)
+    assert (np.abs(np.asarray(drawn).mean(axis=0) - head.mean(outputs)) < 6 * error).all()
+
+
+def test_categorical_draws_follow_their_probabilities():
+    head, outputs, _, _ = cases()["categorical"]
+    outputs = jnp.asarray(outputs, jnp.float32)
+    drawn = jax.vmap(lambda key: head.draw(outputs, key))(jax.random.split(jax.random.key(1), 20_000))
+    share = np.stack([(np.asarray(drawn) == level).mean(axis=0) for level in range(4)], axis=1)
+    assert np.abs(share - jax.nn.softmax(outputs, axis=-1)).max() < 6 * 0.5 / np.sqrt(20_000)
+
+
+def test_a_fixed_scale_gets_no_gradient_and_a_learned_one_does():
+    def density(head):
+        return head.log_density(jnp.zeros((3, 1)), jnp.ones(3)).sum()
+
+    assert (jax.grad(density)(head_for("gaussian", SHAPE, scale=1.0)).log_scale == 0).all()
+    assert (jax.grad(density)(head_for("gaussian", SHAPE)).log_scale == 0).all()  # at its optimum: |x - mean| = scale
+    assert (
+        jax.grad(lambda h: h.log_density(jnp.zeros((3, 1)), 2 * jnp.ones(3)).sum())(
+            head_for("gaussian", SHAPE)
+        ).log_scale
+        != 0
+    ).all()
+
+
+def test_extreme_outputs_stay_finite():
+    for name in ("bernoulli", "poisson"):
+        head = head_for(name, (1,))
+        for output in (-1e4, 1e4):
+            assert jnp.isfinite(head.log_density(jnp.full((1, 1), output), jnp.ones(1))).all()
+
+
+def test_unknown_likelihood():
+    with pytest.raises(DataError, match="did you mean 'poisson'"):
+        head_for("poison", (1,))

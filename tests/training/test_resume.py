@@ -1,0 +1,149 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.training import run
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_loop import same
+
+
+def test_resumed_at_every_step_is_the_straight_run(tmp_path):
+    """Weights, optimiser, history: the same bits, through the files, from every one of the 30 moments."""
+    rows = np.random.default_rng(0).normal(size=(45, 3))
+
+    def model():
+        return lt.VAE(latent_dim=1, hidden=(4,), epochs=3, batch_size=16, restarts=2, seed=5, progress=False)
+
+    straight = model().fit(rows)
+    moments = []
+    from latentry.models.saving import save_model
+
+    fitted = model()
+    fitted.layout_ = straight.layout_
+    fitted.fingerprint_, fitted.rows_, fitted.facts_ = straight.fingerprint_, straight.rows_, straight.facts_
+    work = fitted._task(lt.Dataset(rows))
+
+    def keep(state):
+        save_model(fitted, tmp_path / f"at-{len(moments)}", state)
+        moments.append(state)
+
+    run(work, save=keep, save_every=1, progress=False)
+    assert len(moments) == 2 * 3 * 3  # restarts, epochs, steps; the last one is the end
+    for number in range(len(moments)):
+        resumed = model().fit(rows, run=tmp_path / f"at-{number}", resume=True)
+        assert same(resumed.state_.arrays(), straight.state_.arrays())
+        assert resumed.history_ == straight.history_
+        assert same(resumed.module_, straight.module_)
+
+
+SCRIPT = """
+import sys, numpy as np, latentry as lt
+rows = np.random.default_rng(0).normal(size=(400, 4))
+model = lt.VAE(latent_dim=2, hidden=(8,), epochs=40, batch_size=16, seed=1, progress=False)
+print("ready", flush=True)
+model.fit(rows, run=sys.argv[1], resume=True, save_every=7)
+print("end", flush=True)
+"""
+
+
+def _wait_for(path, process):
+    deadline = time.monotonic() + 60
+    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_killed_at_four_random_moments_is_the_straight_run(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    rows = np.random.default_rng(0).normal(size=(400, 4))
+    straight = lt.VAE(latent_dim=2, hidden=(8,), epochs=40, batch_size=16, seed=1, progress=False).fit(rows)
+    rng, kills = np.random.default_rng(7), 0
+    for _ in range(20):
+        with subprocess.Popen(
+            [sys.executable, str(script), str(tmp_path / "run")], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout.readline() == "ready\n"
+            if kills < 4:
+                _wait_for(tmp_path / "run", process)
+                time.sleep(rng.uniform(0.0, 0.6))
+                kills += process.poll() is None
+                process.send_signal(signal.SIGKILL)
+            if "end" in process.stdout.read():
+                break
+    assert kills == 4
+    resumed = lt.load(tmp_path / "run")
+    assert resumed.state_.finished
+    assert same(resumed.state_.arrays(), straight.state_.arrays())
+    assert resumed.history_ == straight.history_
+
+
+def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng):
+    rows = rng.normal(size=(200, 3))
+    settings = {"latent_dim": 1, "hidden": (4,), "batch_size": 8, "progress": False, "epochs": 40}
+
+    class Interrupting:
+        def __init__(self):
+            self.rows = 0
+
+        def log(self, row):
+            self.rows += 1
+            if self.rows == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.warns(lt.DataWarning, match="interrupted after 3 epochs"):
+        model = lt.VAE(**settings).fit(rows, run=tmp_path / "run", logger=Interrupting())
+    assert model.state_.stopped == "interrupted"
+    assert model.transform(rows).shape == (200, 1)
+    straight = lt.VAE(**settings).fit(rows)
+    from_file = lt.VAE(**settings).fit(rows, run=tmp_path / "run", resume=True)
+    in_memory = model.fit(rows, resume=True)
+    for resumed in (from_file, in_memory):
+        assert same(resumed.state_.arrays(), straight.state_.arrays())
+
+
+def test_resume_refuses_what_is_not_the_same(tmp_path, rng):
+    rows = rng.normal(size=(40, 3))
+    settings = {"latent_dim": 1, "hidden": (4,), "epochs": 2, "progress": False}
+    lt.VAE(**settings).fit(rows, run=tmp_path / "run")
+    with pytest.raises(lt.CheckpointError, match="holds an earlier run: pass resume=True"):
+        lt.VAE(**settings).fit(rows, run=tmp_path / "run")
+    with pytest.raises(lt.CheckpointError, match="the earlier run has seed = 0, this model 1"):
+        lt.VAE(**settings, seed=1).fit(rows, run=tmp_path / "run", resume=True)
+    with pytest.raises(lt.DataError, match="same shapes, other values"):
+        lt.VAE(**settings).fit(rows + 1, run=tmp_path / "run", resume=True)
+    with pytest.raises(lt.DataError, match="expecting 3 features"):
+        lt.VAE(**settings).fit(rows[:, :2], run=tmp_path / "run", resume=True)
+
+
+def test_two_devices_give_the_same_result():
+    """Batches split over two devices: the same to tolerance, and really split."""
+    code = textwrap.dedent("""
+        import sys, os
+        os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=" + sys.argv[1]
+        import jax, numpy as np, latentry as lt
+        from latentry.training import Feed
+        rows = np.random.default_rng(0).normal(size=(100, 4))
+        feed = Feed(lt.Dataset(rows), 16)
+        window = feed.window((0,), 0)
+        print(len(window.values["x"].sharding.device_set))
+        model = lt.VAE(latent_dim=2, hidden=(8,), epochs=3, batch_size=16, progress=False).fit(rows)
+        print(" ".join(map(repr, model.transform(rows).ravel().tolist())))
+    """)
+    found = []
+    for devices in (1, 2):
+        done = subprocess.run([sys.executable, "-c", code, str(devices)], capture_output=True, text=True, check=True)
+        spread, values = done.stdout.splitlines()
+        assert int(spread) == devices
+        found.append(np.array(values.split(), dtype=float))
+    assert np.allclose(found[0], found[1], atol=1e-4)
