@@ -1,1 +1,21 @@
 """Mutual information that does not depend on units."""
+
+from latentry.information.discrete import information_of_table
+from latentry.information.measure import (
+    entropy,
+    independence_test,
+    mutual_information,
+    pairwise,
+    total_correlation,
+)
+from latentry.information.normalisers import NORMALISERS
+
+__all__ = [
+    "NORMALISERS",
+    "entropy",
+    "independence_test",
+    "information_of_table",
+    "mutual_information",
+    "pairwise",
+    "total_correlation",
+]

@@ -1,0 +1,122 @@
+"""From whatever the caller holds to blocks of rows, or a sentence about why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["Block", "as_blocks", "codes"]
+
+Array = np.ndarray
+ROLES = ("x", "y", "given")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One variable: n rows of d columns. Discrete blocks hold one column of integer codes."""
+
+    name: str
+    values: Array
+    discrete: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return self.values.shape[1]
+
+    @property
+    def constant(self) -> bool:
+        """Whether every row is the same."""
+        return bool(np.all(self.values == self.values[:1]))
+
+
+def codes(values: Array) -> Array:
+    """Integer codes of the distinct rows.
+
+    >>> codes(np.array([["b"], ["a"], ["b"]])).tolist()
+    [1, 0, 1]
+    """
+    if values.dtype == object:
+        values = values.astype(str)
+    return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def as_blocks(
+    x: ArrayLike,
+    y: ArrayLike | None = None,
+    given: ArrayLike | None = None,
+    discrete: Iterable[str] | None = None,
+) -> tuple[Block, ...]:
+    """Check the variables of one question together: same rows, finite numbers, declared types."""
+    declared = _declared(discrete)
+    arguments = {"x": x, "y": y, "given": given}
+    blocks = tuple(_block(v, name, declared) for name, v in arguments.items() if v is not None)
+    for block in blocks[1:]:
+        if block.n != blocks[0].n:
+            raise DataError(
+                f"{blocks[0].name} has {blocks[0].n} rows and {block.name} has {block.n}; row i of each must "
+                "describe the same observation"
+            )
+    return blocks
+
+
+def _declared(discrete: Iterable[str] | None) -> frozenset[str] | None:
+    if discrete is None:
+        return None
+    names = frozenset([discrete] if isinstance(discrete, str) else discrete)
+    for name in sorted(names - set(ROLES)):
+        raise DataError(f"discrete={name!r} names no variable{nearest(name, ROLES)}")
+    return names
+
+
+def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Block:
+    rows = np.asarray(values)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    _check_shape(rows, name)
+    if rows.dtype.kind == "c":
+        raise DataError(f"{name} holds complex numbers; pass the real and imaginary parts as two columns")
+    is_discrete = name in declared if declared is not None else rows.dtype.kind in "bi" or rows.dtype.kind == "u"
+    if is_discrete:
+        return Block(name, codes(rows)[:, None], discrete=True)
+    return Block(name, _real(rows, name), discrete=False)
+
+
+def _check_shape(rows: Array, name: str) -> None:
+    if rows.ndim != 2:
+        raise DataError(f"{name} has {rows.ndim} dimensions; give one row per observation and one column per value")
+    if rows.shape[1] == 0:
+        hint = "leave given out (given=None) for the unconditional quantity" if name == "given" else "give a column"
+        raise DataError(f"{name} has no columns; {hint}")
+    if rows.shape[0] == 0:
+        raise DataError(f"{name} has no rows")
+
+
+def _real(rows: Array, name: str) -> Array:
+    if rows.dtype.kind in "USO":
+        try:
+            rows = rows.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{name} holds text ({rows.flat[0]!r}); declare it with discrete=({name!r},) to count categories"
+            ) from None
+    if rows.dtype.kind not in "fiub":
+        raise DataError(f"{name} holds {rows.dtype} values; convert them to numbers first")
+    rows = rows.astype(np.float64)
+    bad = np.argwhere(~np.isfinite(rows))
+    if len(bad):
+        row, column = bad[0]
+        raise DataError(
+            f"{name} is {rows[row, column]} at row {row}, column {column} ({len(bad)} such values); "
+            "drop or fill these rows in every variable"
+        )
+    return rows

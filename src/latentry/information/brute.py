@@ -1,0 +1,82 @@
+"""All max-norm distances, one tile of rows at a time, compiled: for many columns, where trees stop helping."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+__all__ = ["brute_neighbourhoods"]
+
+Array = np.ndarray
+
+TILE = 8  # rows whose distances to all others stay in the cache together
+BUCKET = 1024  # rows are padded to a multiple, so that similar sizes share one compilation
+
+
+def _distances(tile: jax.Array, columns: jax.Array) -> jax.Array:
+    """Max-norm distances from the rows of a tile to every row; `columns` is the transposed block."""
+
+    def widen(j: jax.Array, found: jax.Array) -> jax.Array:
+        return jnp.maximum(found, jnp.abs(tile[:, j][:, None] - columns[j][None]))
+
+    start = jnp.zeros((tile.shape[0], columns.shape[1]))
+    return lax.fori_loop(0, columns.shape[0], widen, start)
+
+
+def _kth_smallest(distances: jax.Array, k: jax.Array) -> jax.Array:
+    """The (k + 1)-th smallest entry of each row, ties counted: a few sweeps for the next larger value."""
+
+    def sweep(_: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        value, count = state
+        larger = jnp.min(jnp.where(distances > value[:, None], distances, jnp.inf), axis=1)
+        value = jnp.where(count > k, value, larger)
+        return value, jnp.sum(distances <= value[:, None], axis=1)
+
+    rows = distances.shape[0]
+    return lax.fori_loop(0, k + 1, sweep, (jnp.full(rows, -1.0), jnp.zeros(rows, dtype=int)))[0]
+
+
+@partial(jax.jit, static_argnames=("spaces", "rule"))
+def _scan(tiles: tuple, columns: tuple, k: jax.Array, margin: jax.Array, spaces: tuple, rule: str) -> tuple:
+    def one(tile: tuple) -> tuple:
+        parts = [_distances(t, c) for t, c in zip(tile, columns, strict=True)]
+        joint = jnp.stack(parts).max(axis=0) if len(parts) > 2 else jnp.maximum(*parts)
+        radius = _kth_smallest(joint, k)
+        groups = [parts[s[0]] if len(s) == 1 else jnp.maximum(parts[s[0]], parts[s[1]]) for s in spaces]
+        if rule == "rectangle":
+            near = joint <= radius[:, None]
+            reaches = [jnp.max(jnp.where(near, g, 0.0), axis=1) + margin for g in groups]
+        else:
+            reaches = [radius + (margin if rule == "within" else -margin)] * len(groups)
+        counts = tuple(jnp.sum(g <= r[:, None], axis=1) - 1 for g, r in zip(groups, reaches, strict=True))
+        ties = jnp.sum(joint <= (radius + margin)[:, None], axis=1) - 1 if rule == "within" else jnp.full(TILE, k)
+        return radius, counts, ties
+
+    return lax.map(one, tiles)
+
+
+def brute_neighbourhoods(
+    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str
+) -> tuple[Array, tuple[Array, ...], Array]:
+    """The same answer as the trees; see `neighbours.neighbourhoods`."""
+    from latentry.information.neighbours import _in_threads, slack, workers
+
+    n, margin = len(parts[0]), slack(parts)
+    padded = -(-n // BUCKET) * BUCKET
+    far = [np.vstack([p, np.full((padded - n, p.shape[1]), 1e300)]) for p in parts]
+    chunks = np.array_split(np.arange(padded // TILE), workers())
+
+    def scan(chunk: Array) -> tuple:
+        with jax.enable_x64():  # thread-local: exact counts need the precision of the trees
+            tiles = tuple(jnp.asarray(p.reshape(-1, TILE, p.shape[1])[chunk]) for p in far)
+            columns = tuple(jnp.asarray(p.T) for p in far)
+            return jax.tree.map(np.asarray, _scan(tiles, columns, k, margin, spaces, rule))
+
+    pieces = _in_threads(scan, chunks, 10**9)  # always worth it: all pairs
+
+    radius, counts, ties = jax.tree.map(lambda *leaves: np.concatenate(leaves).reshape(-1)[:n], *pieces)
+    return radius, tuple(np.maximum(c, 0) for c in counts), ties

@@ -1,0 +1,127 @@
+"""Every estimator by name: a question in, an answer out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import qr
+
+from latentry.errors import DataError
+from latentry.information.answers import Answer, Question
+from latentry.information.auto import auto_answer, mixed_answer
+from latentry.information.binned import binned_information
+from latentry.information.blocks import Block, codes
+from latentry.information.discrete import discrete_information
+from latentry.information.gaussian import gaussian_information
+from latentry.information.ksg import ksg_local, single_radius_local
+from latentry.information.ranks import uniforms
+from latentry.information.student import fit_student_copula
+
+__all__ = ["ESTIMATORS", "TAKES_LABELS"]
+
+Array = np.ndarray
+Rule = Callable[[Question], Answer]
+SCALES = np.arange(5, 20) / 10  # the multiples of y that scan_scale tries
+SCAN_PERMUTATIONS = 10
+
+
+def _blocks(question: Question, name: str) -> list[Array]:
+    return [block for block in question.numbers(name) if block is not None]
+
+
+def _ksg(question: Question, variant: int) -> Answer:
+    k, name = question.options.k or 3, question.normaliser("linf")
+    parts = _blocks(question, name)
+    if question.options.scan_scale:
+        return _scanned(parts, k, variant, name, question.options.seed)
+    local = ksg_local(*parts, k=k, variant=variant)
+    return Answer(float(local.mean()), f"ksg{variant} (k={k})", name)
+
+
+def _scanned(parts: list[Array], k: int, variant: int, name: str, seed: int) -> Answer:
+    """The largest value over sizes of y, less what the same search finds after shuffling (the search alone reads > 0)."""
+    if len(parts) > 2:
+        raise DataError("scan_scale=True compares two blocks; leave given out")
+    x, y = parts
+
+    def largest(rows: Array) -> float:
+        return max(float(ksg_local(x, c * rows, k=k, variant=variant).mean()) for c in SCALES)
+
+    rng = np.random.default_rng(seed)
+    shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
+    excess = max(0.0, float(np.mean(shuffled)))
+    why = f"largest of {len(SCALES)} sizes of y, less {excess:.3g} nats found by the same search in shuffled rows"
+    return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", name, reason=why)
+
+
+def _single_radius(question: Question) -> Answer:
+    if question.given is not None:
+        raise DataError("estimator='single_radius' has no conditional form")
+    k, name = question.options.k or 3, question.normaliser("linf")
+    value = float(single_radius_local(*_blocks(question, name), k=k).mean())
+    caution = f"a hybrid of KSG1 and KSG2 kept for reproduction: it reads about 1/k = {1 / k:.2f} nats low"
+    return Answer(value, f"single-radius hybrid (k={k})", name, warnings=(caution,))
+
+
+def _gaussian(question: Question) -> Answer:
+    name = question.normaliser("std")
+    parts = [_independent_columns(block) for block in _blocks(question, name)]
+    return Answer(gaussian_information(*parts), "gaussian", name)
+
+
+def _independent_columns(block: Array) -> Array:
+    """The block without columns that the others determine: their log-determinant would be −∞."""
+    r, order = qr(block - block.mean(axis=0), mode="r", pivoting=True)
+    size = np.abs(np.diag(r))
+    rank = int(np.sum(size > max(block.shape) * np.finfo(float).eps * size[0])) if len(size) else 0
+    return block[:, np.sort(order[:rank])]
+
+
+def _student(question: Question) -> Answer:
+    if question.given is not None:
+        raise DataError("estimator='student' has no conditional form; use 'gaussian' with normalize='copula', or 'ksg'")
+    ranks = uniforms(np.hstack([b.values for b in question.blocks]))
+    copula = fit_student_copula(ranks, question.x.d)
+    error = float(np.std(copula.log_ratio(copula.scores(ranks)), ddof=1) / np.sqrt(question.x.n))
+    return Answer(copula.information, f"student (ν={copula.freedom:.3g})", "copula", error)
+
+
+def _binned(question: Question) -> Answer:
+    options = question.options
+    name = question.normaliser("none")
+    value = binned_information(*_blocks(question, name), bins=options.bins, correction=options.correction)
+    return Answer(value, "binned", name)
+
+
+def _discrete(question: Question) -> Answer:
+    labels = [codes(b.values) for b in question.blocks]
+    return Answer(discrete_information(*labels, correction=question.options.correction), "discrete", "")
+
+
+ESTIMATORS: dict[str, Rule] = {
+    "auto": auto_answer,
+    "ksg": lambda q: _ksg(q, 1),
+    "ksg1": lambda q: _ksg(q, 1),
+    "ksg2": lambda q: _ksg(q, 2),
+    "single_radius": _single_radius,
+    "gaussian": _gaussian,
+    "student": _student,
+    "binned": _binned,
+    "discrete": _discrete,
+    "mixed": mixed_answer,
+}
+TAKES_LABELS = frozenset({"auto", "mixed", "discrete"})
+
+
+def without_constant_columns(question: Question) -> Question:
+    """Columns that never change carry nothing and spoil determinants."""
+
+    def trim(block: Block) -> Block:
+        if block.discrete or block.constant:
+            return block
+        return replace(block, values=block.values[:, np.ptp(block.values, axis=0) > 0])
+
+    given = None if question.given is None or question.given.constant else trim(question.given)
+    return replace(question, x=trim(question.x), y=trim(question.y), given=given)

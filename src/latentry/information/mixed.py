@@ -1,0 +1,57 @@
+"""Mutual information when a variable is discrete, or partly so.
+
+Ross (PLoS ONE 9, e87357, 2014): Y a label; ψ(n) + ⟨ψ(k)⟩ − ⟨ψ(N_y)⟩ − ⟨ψ(m)⟩, m rows of any label within the distance to the
+k-th neighbour of the own label. Mesner and Shalizi (IEEE Trans. Inf. Theory 67, 2021): any mixture, conditional too;
+ψ(k~) − ψ(n_xz) − ψ(n_yz) + ψ(n_z), where k~ counts every row up to the k-th distance, ties included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from latentry.errors import DataError
+from latentry.information.ksg import check_rows, digamma_of_counts, tied_local
+from latentry.information.neighbours import count_within, kth_distance, slack
+
+__all__ = ["category_columns", "mesner_shalizi_local", "ross_local"]
+
+Array = np.ndarray
+
+
+def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
+    """Contributions to I(X; label) of the rows whose label occurs at least twice.
+
+    >>> rng = np.random.default_rng(0)
+    >>> label = rng.integers(0, 2, 1000)
+    >>> bool(abs(ross_local(rng.uniform(size=(1000, 1)) + 5 * label[:, None], label).mean() - np.log(2)) < 0.01)
+    True
+    """
+    check_rows(len(x), 1)
+    sizes = np.bincount(labels)[labels]
+    kept = sizes > 1
+    if not np.any(kept):
+        raise DataError("every label occurs once: a label must repeat for its rows to have neighbours")
+    x, labels, sizes = x[kept], labels[kept], sizes[kept]
+    radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
+    for label in np.unique(labels):
+        own = labels == label
+        radius[own] = kth_distance(x[own], int(near[own][0]))[0]
+    around = count_within(x, radius - slack((x,))) + 1
+    terms = digamma_of_counts(near) - digamma_of_counts(sizes) - digamma_of_counts(around)
+    return special.digamma(len(x)) + terms
+
+
+def category_columns(codes: Array) -> Array:
+    """A column per label whose max-norm distance is 0 within a label and 1 across.
+
+    >>> category_columns(np.array([0, 1])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return np.eye(int(codes.max()) + 1)[codes]
+
+
+def mesner_shalizi_local(x: Array, y: Array, z: Array | None = None, *, k: int = 5) -> Array:
+    """Contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as indicator columns."""
+    check_rows(len(x), k)
+    return tied_local(x, y, z, k)

@@ -1,0 +1,101 @@
+"""Scales to divide a block by, so that the answer does not depend on its units.
+
+If s(aX) = a·s(X) for a > 0, then any estimate computed from X / s(X) is the same for X and aX. The functions
+differ in what else they forgive: one number per block (l2, rms, linf) spares the relative sizes of the columns, std
+does not; copula forgives every increasing map of a column, whiten every invertible linear map of the block.
+Division by a power of two comes first, and is exact: data near 1e-300 neither under- nor overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special, stats
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["NORMALISERS", "copula", "l2", "linf", "normalise", "normal_scores", "rms", "std", "whiten"]
+
+Array = np.ndarray
+
+
+def _centred(x: Array) -> Array:
+    """Columns minus their means, divided by a power of two near the largest magnitude."""
+    exponents = np.frexp(np.max(np.abs(x), axis=0, keepdims=True))[1]
+    exponent = int(exponents.max())
+    x = np.ldexp(x, -exponent)
+    return x - x.mean(axis=0)
+
+
+def _divided(x: Array, scale: Array | float) -> Array:
+    """The block divided by its scale; what does not vary is left at zero."""
+    return np.divide(x, scale, out=np.zeros_like(x), where=np.broadcast_to(np.asarray(scale) > 0, x.shape))
+
+
+def std(x: Array) -> Array:
+    """Each column divided by its own standard deviation.
+
+    >>> std(np.array([[1.0, 10.0], [3.0, 50.0]]))
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    exponent = np.frexp(np.max(np.abs(x), axis=0))[1]  # per column, so that unequal columns are all safe
+    x = np.ldexp(x, -exponent)
+    x = x - x.mean(axis=0)
+    return _divided(x, np.sqrt(np.mean(x**2, axis=0)))
+
+
+def l2(x: Array) -> Array:
+    """The block divided by sqrt(mean_i ‖x_i‖²), after centring."""
+    x = _centred(x)
+    return _divided(x, float(np.sqrt(np.mean(np.sum(x**2, axis=1)))))
+
+
+def rms(x: Array) -> Array:
+    """The block divided by the root mean square over all its entries: √d times `l2`."""
+    x = _centred(x)
+    return _divided(x, float(np.sqrt(np.mean(x**2))))
+
+
+def linf(x: Array) -> Array:
+    """The block divided by mean_i max_j |x_ij|, after centring: the size that max-norm neighbours see."""
+    x = _centred(x)
+    return _divided(x, float(np.mean(np.max(np.abs(x), axis=1))))
+
+
+def normal_scores(x: Array) -> Array:
+    """Φ⁻¹((rank − ½) / n) of each column; ties share their mean rank.
+
+    >>> normal_scores(np.array([[5.0], [7.0], [6.0]])).round(3).tolist()
+    [[-0.967], [0.967], [0.0]]
+    """
+    return special.ndtri((stats.rankdata(x, axis=0) - 0.5) / len(x))
+
+
+copula = normal_scores
+
+
+def whiten(x: Array) -> Array:
+    """The block multiplied by the inverse square root of its covariance; null directions are dropped."""
+    x = std(x)
+    values, vectors = np.linalg.eigh(x.T @ x / len(x))
+    keep = values > len(values) * np.finfo(float).eps * values[-1]
+    return x @ (vectors[:, keep] / np.sqrt(values[keep]))
+
+
+def none(x: Array) -> Array:
+    """The block as it is: only for showing what units do."""
+    return x
+
+
+NORMALISERS: dict[str, Callable[[Array], Array]] = {
+    "std": std, "l2": l2, "rms": rms, "linf": linf, "copula": copula, "whiten": whiten, "none": none,
+}  # fmt: skip
+
+
+def normalise(x: Array, name: str | None) -> Array:
+    """Apply a normaliser by its name; None is "none"."""
+    if name is not None and name not in NORMALISERS:
+        raise DataError(f"normalize={name!r} is not known{nearest(name, NORMALISERS)}")
+    return NORMALISERS[name or "none"](x)

@@ -1,0 +1,38 @@
+"""Ranks as numbers in (0, 1), for rows at hand and for rows not used in the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+__all__ = ["folds", "ranks_within", "uniforms"]
+
+Array = np.ndarray
+
+
+def uniforms(x: Array) -> Array:
+    """(rank − ½) / n of each column; ties share their mean rank.
+
+    >>> uniforms(np.array([[10.0], [30.0]])).tolist()
+    [[0.25], [0.75]]
+    """
+    return (stats.rankdata(x, axis=0) - 0.5) / len(x)
+
+
+def ranks_within(reference: Array, x: Array) -> Array:
+    """The place of new rows among reference rows, kept inside (0, 1).
+
+    >>> ranks_within(np.array([[1.0], [2.0], [3.0]]), np.array([[2.5], [9.0]])).tolist()
+    [[0.625], [0.875]]
+    """
+    n = len(reference)
+    found = np.empty(x.shape)
+    for j, column in enumerate(np.sort(reference, axis=0).T):
+        below = np.searchsorted(column, x[:, j], "left") + np.searchsorted(column, x[:, j], "right")
+        found[:, j] = (below / 2 + 0.5) / (n + 1)
+    return found
+
+
+def folds(n: int, count: int, seed: int) -> list[Array]:
+    """A random division of the row numbers into `count` parts of nearly equal size."""
+    return np.array_split(np.random.default_rng(seed).permutation(n), count)

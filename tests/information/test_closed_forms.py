@@ -1,0 +1,201 @@
+"""Gaussian, Student, discrete and binned estimates against formulas and independent implementations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import mutual_info_score
+
+from latentry.errors import DataError
+from latentry.generators import information_tasks as it
+from latentry.information.binned import bin_codes, binned_information
+from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information, information_of_table
+from latentry.information.gaussian import gaussian_information, gaussian_ratio, wishart_bias
+from latentry.information.ranks import folds, ranks_within, uniforms
+from latentry.information.student import EllipticalCopula, fit_gaussian_copula, fit_student_copula, student_entropy
+
+
+def test_wishart_bias_is_the_mean_of_log_determinants():
+    # 4000 draws of log|S| have a standard error near 0.01: six of them fail once in 10^8 runs
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((4000, 12, 3))
+    rows -= rows.mean(axis=1, keepdims=True)
+    values = np.linalg.slogdet(np.einsum("bni,bnj->bij", rows, rows) / 11)[1]
+    assert abs(values.mean() - wishart_bias(3, 12)) < 6 * values.std() / np.sqrt(4000)
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance"), [("dense normal 5x5", 0.08), ("dense normal 25x25", 0.08), ("two-pair normal 25x25", 0.1)]
+)
+def test_the_correction_removes_the_bias(name, tolerance):
+    task = it.task(name)
+    plain, corrected = [], []
+    for seed in range(4):
+        x, y = task.sample(1000, seed)
+        plain.append(gaussian_information(x, y, correct=False))
+        corrected.append(gaussian_information(x, y))
+    assert abs(np.mean(corrected) - task.truth) < tolerance
+    if task.dim_x == 25:
+        assert np.mean(plain) - task.truth > 0.25  # what happens without it
+
+
+def test_conditional_gaussian_matches_the_partial_correlation():
+    for task in it.conditional_tasks():
+        x, y, z = task.sample(20_000, seed=1)
+        # sd of the estimate is at most rho/sqrt(n) < 0.007: six of them
+        assert abs(gaussian_information(x, y, z) - task.truth) < 0.042
+
+
+def test_gaussian_ratio_against_scipy():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((9, 9))
+    covariance = a @ a.T
+    size = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(size, size)
+    rows = rng.standard_normal((20, 9))
+    parts = [(rows, correlation), (rows[:, :4], correlation[:4, :4]), (rows[:, 4:], correlation[4:, 4:])]
+    joint, x, y = (stats.multivariate_normal(cov=c).logpdf(r) for r, c in parts)
+    np.testing.assert_allclose(gaussian_ratio(rows[:, :4], rows[:, 4:], correlation), joint - x - y, rtol=1e-9)
+
+
+def test_too_few_rows_for_a_determinant():
+    with pytest.raises(DataError, match="4 rows, 4 columns"):
+        gaussian_information(np.zeros((4, 4)), np.zeros((4, 4)))
+
+
+@pytest.mark.parametrize(("freedom", "d"), [(1, 1), (2, 3), (7.5, 5)])
+def test_student_entropy_against_scipy(freedom, d):
+    assert student_entropy(freedom, d) == pytest.approx(stats.multivariate_t.entropy(None, np.eye(d), freedom))
+
+
+def test_student_log_ratio_against_scipy():
+    rng = np.random.default_rng(1)
+    correlation = np.array([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]])
+    rows = rng.standard_t(3, (30, 3))
+    copula = EllipticalCopula(correlation, 3.0, 1, 100)
+    laws = [stats.multivariate_t(shape=c, df=3) for c in (correlation, correlation[:1, :1], correlation[1:, 1:])]
+    expected = laws[0].logpdf(rows) - laws[1].logpdf(rows[:, :1]) - laws[2].logpdf(rows[:, 1:])
+    np.testing.assert_allclose(copula.log_ratio(rows), expected, rtol=1e-9)
+    np.testing.assert_allclose(copula.log_density(rows), laws[0].logpdf(rows) - stats.t.logpdf(rows, 3).sum(axis=1))
+
+
+@pytest.mark.parametrize("name", ["Student 1x1 df=1", "Student 3x3 df=2", "asinh of Student 5x5 df=2"])
+def test_student_copula_finds_the_freedom_and_the_information(name):
+    task = it.task(name)
+    x, y = task.sample(4000, seed=0)
+    copula = fit_student_copula(uniforms(np.hstack([x, y])), task.dim_x)
+    df = int(name[-1])
+    assert 0.8 * df < copula.freedom < 1.25 * df
+    assert abs(copula.information - task.truth) < 0.07  # five standard errors of sd(log-ratio)/sqrt(n)
+    assert fit_gaussian_copula(uniforms(np.hstack([x, y])), task.dim_x).information < 0.02  # its correlations are zero
+
+
+def test_normal_data_keep_the_gaussian_copula():
+    x, y = it.task("dense normal 3x3").sample(2000, seed=0)
+    ranks = uniforms(np.hstack([x, y]))
+    heavy = fit_student_copula(ranks, 3)
+    assert heavy.information == pytest.approx(fit_gaussian_copula(ranks, 3).information, abs=0.01)
+
+
+# --- labels -----------------------------------------------------------------------------------------
+
+
+def test_plug_in_equals_scikit_learn():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5, 300)
+    y = (x + rng.integers(0, 3, 300)) % 7
+    assert discrete_information(x, y, correction="plugin") == pytest.approx(mutual_info_score(x, y), abs=1e-12)
+
+
+def test_conditional_plug_in_is_an_average_over_strata():
+    rng = np.random.default_rng(1)
+    x, y, z = (rng.integers(0, 3, 500) for _ in range(3))
+    strata = sum(np.mean(z == v) * mutual_info_score(x[z == v], y[z == v]) for v in range(3))
+    assert discrete_information(x, y, z, correction="plugin") == pytest.approx(strata, abs=1e-12)
+
+
+def test_jackknife_by_leaving_rows_out():
+    labels = np.random.default_rng(0).integers(0, 4, 40)
+    full = CORRECTIONS["plugin"](np.bincount(labels))
+    left = [CORRECTIONS["plugin"](np.bincount(np.delete(labels, i))) for i in range(40)]
+    assert discrete_entropy(labels, "jackknife") == pytest.approx(40 * full - 39 * np.mean(left), abs=1e-10)
+
+
+def test_bayes_is_the_posterior_mean():
+    counts = np.array([7, 2, 1])
+    draws = np.random.default_rng(0).dirichlet(counts + 0.5, 200_000)
+    entropies = stats.entropy(draws, axis=1)
+    assert abs(CORRECTIONS["bayes"](counts) - entropies.mean()) < 6 * entropies.std() / np.sqrt(200_000)
+
+
+@pytest.mark.parametrize("correction", ["miller_madow", "jackknife"])
+def test_corrections_lessen_the_bias(correction):
+    rng = np.random.default_rng(0)
+    draws = [rng.integers(0, 20, 100) for _ in range(300)]
+    plain = np.mean([discrete_entropy(d, "plugin") for d in draws]) - np.log(20)
+    better = np.mean([discrete_entropy(d, correction) for d in draws]) - np.log(20)
+    assert abs(better) < 0.3 * abs(plain)
+
+
+def test_tables_are_exact():
+    p = np.array([[0.3, 0.1], [0.2, 0.4]])
+    expected = np.sum(p * np.log(p / np.outer(p.sum(1), p.sum(0))))
+    assert information_of_table(p) == pytest.approx(expected, abs=1e-14)
+    xor = np.zeros((2, 2, 2))
+    for x in (0, 1):
+        for y in (0, 1):
+            xor[x, y, x ^ y] = 0.25
+    assert information_of_table(xor) == pytest.approx(np.log(2), abs=1e-14)
+    assert information_of_table(xor.sum(axis=2)) == pytest.approx(0, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (np.ones((2, 2)), "sum to 4"),
+        (np.array([[-0.5, 1.5]]), ">= 0"),
+        (np.ones(3) / 3, "2 or 3 axes"),
+        ([[np.nan, 1]], ">= 0"),
+    ],
+)
+def test_tables_that_are_none(table, words):
+    with pytest.raises(DataError, match=words):
+        information_of_table(table)
+
+
+# --- bins: Proposition 1 of the scale-invariance results ----------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(1e-12, 1e12), st.floats(1e-12, 1e12))
+def test_bins_with_moving_edges_do_not_notice_scale(seed, a, b):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((80, 2))
+    y = x[:, :1] + rng.standard_normal((80, 1))
+    assert binned_information(a * x, b * y) == pytest.approx(binned_information(x, y), rel=1e-9, abs=1e-12)
+
+
+def test_bins_against_numpy():
+    x = np.random.default_rng(0).standard_normal((200, 1))
+    counts = np.bincount(bin_codes(x, 7))
+    expected = np.histogram(x, bins=7)[0]
+    np.testing.assert_array_equal(counts, expected[expected > 0])
+
+
+# --- ranks ------------------------------------------------------------------------------------------
+
+
+def test_ranks_of_new_rows_agree_with_a_count():
+    rng = np.random.default_rng(0)
+    reference, new = rng.integers(0, 9, (50, 2)) * 1.0, rng.integers(0, 9, (20, 2)) * 1.0
+    expected = [
+        [(np.sum(reference[:, j] < v) + np.sum(reference[:, j] <= v)) / 2 for j, v in enumerate(row)] for row in new
+    ]
+    np.testing.assert_allclose(ranks_within(reference, new), (np.array(expected) + 0.5) / 51)
+
+
+def test_folds_are_a_partition():
+    parts = folds(11, 3, seed=0)
+    assert sorted(np.concatenate(parts)) == list(range(11))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
