@@ -51,7 +51,10 @@ class Dataset:
         rows: Iterable[str] | None = None,
         columns: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        named = dict(modalities) if isinstance(modalities, Mapping) else {"x": modalities}
+        several = isinstance(modalities, Mapping) and not hasattr(
+            modalities, "nnz"
+        )  # some sparse matrices are mappings
+        named = dict(modalities) if several else {"x": modalities}
         if not named:
             raise DataError("a Dataset needs at least one modality.")
         masks = dict(observed or {})

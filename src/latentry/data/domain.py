@@ -106,15 +106,14 @@ class Domain:
 def _plain(raw: Any) -> np.ndarray:
     array = np.asarray(raw)
     if array.dtype == object:
-        kinds = {type(value) for value in array.ravel().tolist()}
-        if kinds == {str}:
-            return array.astype(str)
-        if any(value is None or value != value for value in array.ravel().tolist()):
-            row = next(i for i, value in enumerate(array.ravel().tolist()) if value is None or value != value)
-            raise DataError(f"domain is missing at row {row}: every row needs a domain.")
-        raise DataError(
-            f"domain mixes {', '.join(sorted(kind.__name__ for kind in kinds))}: give integers, strings or floats."
-        )
+        entries = array.ravel().tolist()
+        gap = next((i for i, value in enumerate(entries) if value is None or value != value), None)
+        if gap is not None:
+            raise DataError(f"domain is missing at row {gap}: every row needs a domain.")
+        kinds = sorted({type(value).__name__ for value in entries})
+        if len(kinds) > 1:
+            raise DataError(f"domain mixes {' and '.join(kinds)}: give integers, strings or floats.")
+        array = np.array(array.tolist())
     if array.dtype.kind not in "biufU" or array.ndim not in (1, 2):
         raise DataError(
             f"domain has dtype {array.dtype} and shape {array.shape}: give one integer or string per row, or float columns."

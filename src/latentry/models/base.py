@@ -96,7 +96,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        u: Any = None,
+        y: Any = None,
         *,
         run: str | Path | None = None,
         resume: bool = False,
@@ -107,14 +107,14 @@ class LatentModel(TransformerMixin, BaseEstimator):
 
         Args:
             X: A Dataset, or anything that a Dataset can be made of.
-            u: The auxiliary variable (domain) of each row, if ``X`` has none.
+            y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
             run: A folder that holds the run while it goes on, so that it survives a crash.
             resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened.
             save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
             logger: Gets each epoch's row.
         """
         check_common(self)
-        data = self._read(X, u, fitting=True)
+        data = self._read(X, y, fitting=True)
         before = self._earlier(run, data) if resume else None
         if run is not None and not resume and holds_run(run):
             raise CheckpointError(
@@ -128,28 +128,28 @@ class LatentModel(TransformerMixin, BaseEstimator):
         self._train(task, before, run, save_every, logger)
         return self
 
-    def transform(self, X: Any, u: Any = None) -> np.ndarray:
+    def transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Posterior means, one row of latents per row of data."""
-        data = self._ready(X, u)
+        data = self._ready(X, y)
         mean, _ = map_rows(type(self).posterior, self.module_, data)
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
 
-    def channel(self, X: Any, u: Any = None) -> Channel:
+    def channel(self, X: Any, y: Any = None) -> Channel:
         """The latent as a distribution for each row."""
-        mean, scale = map_rows(type(self).posterior, self.module_, self._ready(X, u))
+        mean, scale = map_rows(type(self).posterior, self.module_, self._ready(X, y))
         return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
 
-    def score_rows(self, X: Any, u: Any = None, *, seed: int = 0) -> np.ndarray:
+    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
         """Log evidence of each row in nats and in the data's own units; see ``score_name`` for what it is exactly."""
-        data = self._ready(X, u)
+        data = self._ready(X, y)
         found = map_rows(type(self).evidence, self.module_, data, seed=seed).astype(np.float64)
         for name in data.names:
             found -= data.observed[name] * self.statistics_.log_volume(name, self.layout_.shape(name))
         return found
 
-    def score(self, X: Any, u: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Mean of :meth:`score_rows`: higher is better."""
-        return float(self.score_rows(X, u).mean())
+        return float(self.score_rows(X, y).mean())
 
     def sample(self, n: int = 1, *, seed: int = 0) -> Any:
         """New rows, in the data's own units: an array, or a dictionary when there are several modalities."""

@@ -1,0 +1,154 @@
+"""What every registered model must do. A new model is tested here the day it is registered."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import latentry as lt
+from latentry.data import GaussianChannel
+from latentry.models import MODELS
+
+QUICK = {"latent_dim": 1, "epochs": 2, "batch_size": 32, "progress": False}
+SMALL = {"vae": {"hidden": (4,)}}  # what makes a model small enough for a test
+
+
+def quick(name, **changes):
+    return MODELS[name](**{**QUICK, **SMALL.get(name, {}), **changes})
+
+
+@parametrize_with_checks([quick(name) for name in MODELS])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=sorted(MODELS))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def fitted(curved):
+    return {name: quick(name, latent_dim=2).fit(curved) for name in MODELS}
+
+
+def test_fit_twice_is_fit_once(name, curved, fitted):
+    model = fitted[name]
+    assert (quick(name, latent_dim=2).fit(curved).transform(curved) == model.transform(curved)).all()
+    assert (clone(model).fit(curved).transform(curved) == model.transform(curved)).all()
+
+
+def test_another_seed_is_another_fit(name, curved, fitted):
+    assert (quick(name, latent_dim=2, seed=1).fit(curved).transform(curved) != fitted[name].transform(curved)).any()
+
+
+def test_outputs_are_numpy_of_the_right_shape(name, curved, fitted):
+    model = fitted[name]
+    z = model.transform(curved)
+    assert type(z) is np.ndarray
+    assert z.shape == (300, 2)
+    assert type(model.sample(5)) is np.ndarray
+    assert model.sample(5).shape == (5, 6)
+    assert isinstance(model.score(curved), float)
+    assert np.isclose(model.score_rows(curved).mean(), model.score(curved))
+
+
+def test_channel_is_the_posterior(name, curved, fitted):
+    channel = fitted[name].channel(curved)
+    assert len(channel) == 300
+    if isinstance(channel, GaussianChannel):
+        assert np.allclose(channel.mean, fitted[name].transform(curved), atol=1e-6)
+
+
+def test_samples_are_in_the_data_units(name, curved):
+    stretched = lt.Dataset(1000 + 50 * curved["x"], domain=curved.domain)
+    drawn = quick(name).fit(stretched).sample(500)
+    assert 800 < drawn.mean() < 1200
+    assert drawn.std() > 5
+
+
+def test_score_follows_the_units(name, curved, fitted):
+    """A density in millimetres is the density in metres less log 1000 a column."""
+    milli = lt.Dataset(1024 * curved["x"], domain=curved.domain)
+    model = quick(name, latent_dim=2).fit(milli)
+    assert np.isclose(model.score(milli), fitted[name].score(curved) - 6 * np.log(1024), atol=1e-3)
+
+
+def test_save_and_load(name, curved, fitted, tmp_path):
+    fitted[name].save(tmp_path / "run")
+    back = lt.load(tmp_path / "run")
+    assert back.get_params() == fitted[name].get_params()
+    assert (back.transform(curved) == fitted[name].transform(curved)).all()
+    assert (back.sample(4) == fitted[name].sample(4)).all()
+    assert back.score(curved) == fitted[name].score(curved)
+    assert back.history_ == fitted[name].history_
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["data"]["fingerprint"] == curved.fingerprint
+    assert manifest["versions"]["jax"] == jax.__version__
+
+
+def test_a_loaded_model_refuses_other_features(name, curved, fitted, tmp_path):
+    fitted[name].save(tmp_path / "run")
+    back = lt.load(tmp_path / "run")
+    with pytest.raises(lt.DataError, match="expecting 6 features"):
+        back.transform(lt.Dataset(curved["x"][:, :5], domain=curved.domain))
+    with pytest.raises(lt.DataError, match="fitted on modalities x, but the data have image"):
+        back.transform(lt.Dataset({"image": curved["x"]}, domain=curved.domain))
+
+
+def test_columns_are_known_by_name(name, curved, tmp_path):
+    named = lt.Dataset(curved["x"], domain=curved.domain, columns={"x": list("abcdef")})
+    quick(name).fit(named).save(tmp_path / "run")
+    back = lt.load(tmp_path / "run")
+    swapped = lt.Dataset(curved["x"], domain=curved.domain, columns={"x": list("bacdef")})
+    with pytest.raises(lt.DataError, match="in another order"):
+        back.transform(swapped)
+    other = lt.Dataset(curved["x"], domain=curved.domain, columns={"x": list("abcdeg")})
+    with pytest.raises(lt.DataError, match="column 'g' was not seen at fit"):
+        back.transform(other)
+
+
+def test_wrong_weights_are_named(name, curved, fitted, tmp_path):
+    from latentry.training import RunFiles, read_run, write_run
+
+    fitted[name].save(tmp_path / "run")
+    files = read_run(tmp_path / "run")
+    weights = dict(files.weights)
+    leaf = next(key for key in weights if key.startswith("module/"))
+    weights[leaf] = np.zeros((1, 2, 3), np.float32)
+    manifest = {k: v for k, v in files.manifest.items() if k not in ("format", "checksums")}
+    write_run(tmp_path / "run", RunFiles(manifest, weights, files.optimiser, files.history))
+    with pytest.raises(lt.CheckpointError, match=leaf):
+        lt.load(tmp_path / "run")
+
+
+BAD = {
+    "latent_dim": [0, 1.5, "2"],
+    "epochs": [0, -1],
+    "batch_size": [0],
+    "seed": [-1, 0.5],
+    "restarts": [0],
+    "patience": [0],
+    "learning_rate": [0, -1.0, float("nan")],
+    "validation": [1.0, -0.1, "a"],
+    "clip": [0.0],
+}
+
+
+@pytest.mark.parametrize(("parameter", "value"), [(p, v) for p, values in BAD.items() for v in values])
+def test_bad_parameters_get_a_sentence(name, parameter, value, curved):
+    with pytest.raises(lt.DataError, match=parameter):
+        quick(name, **{parameter: value}).fit(curved)
+
+
+def test_more_latents_than_numbers(name, curved):
+    with pytest.raises(lt.DataError, match="latent_dim = 7, but a row holds 6 numbers"):
+        quick(name, latent_dim=7).fit(curved)
+
+
+def test_unknown_models_are_suggested():
+    with pytest.raises(lt.DataError, match="did you mean 'vae'"):
+        lt.models.model_class("vea")
