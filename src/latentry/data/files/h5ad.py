@@ -17,17 +17,20 @@ from latentry.errors import DataError, MissingExtra
 _ORDER = "@order"
 
 
-def _library(name: str) -> Any:
+def _anndata() -> Any:
     try:
-        return __import__(name)
+        import anndata
     except ImportError as problem:
-        extra = {"anndata": "h5ad", "mudata": "h5mu"}[name]
-        raise MissingExtra(name, extra, f"a {extra} file") from problem
+        raise MissingExtra("anndata", "h5ad", "an h5ad file") from problem
+    return anndata
 
 
 @contextmanager
 def _mudata() -> Iterator[Any]:
-    library = _library("mudata")
+    try:
+        import mudata as library
+    except ImportError as problem:
+        raise MissingExtra("mudata", "h5mu", "an h5mu file") from problem
     with library.set_options(pull_on_update=False), warnings.catch_warnings():
         # Two modalities may well have a column of the same name.
         warnings.filterwarnings("ignore", message="var_names are not unique")
@@ -37,7 +40,7 @@ def _mudata() -> Iterator[Any]:
 def read(path: Path, roles: Roles) -> Dataset:
     """``X`` of each modality; ``domain`` and ``factors`` are columns of ``obs``."""
     if path.suffix == ".h5ad":
-        table = _library("anndata").read_h5ad(path)
+        table = _anndata().read_h5ad(path)
         return _dataset({"x": table}, table.obs_names, table.obs, roles)
     with _mudata() as library:
         several = library.read_h5mu(path)
@@ -84,7 +87,7 @@ def _annotation(frame: Any) -> np.ndarray:
 
 def write(data: Dataset, path: Path) -> None:
     """One AnnData per modality, holding its observed rows; missing rows are absent there."""
-    anndata = _library("anndata")
+    anndata = _anndata()
     import pandas
 
     names = list(data.rows) if data.rows is not None else [str(i) for i in range(len(data))]

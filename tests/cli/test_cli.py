@@ -1,0 +1,186 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.cli import main
+
+QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
+
+
+@pytest.fixture
+def call(capsys):
+    def run(*words):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err.replace("\n", " ")
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    lines = ["length,mass,width,lab"] + [f"{a},{b},{c},{'AB'[i % 2]}" for i, (a, b, c) in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    return tmp_path / "t.csv"
+
+
+def test_generate_fit_info_transform(call, tmp_path):
+    data, run, out = tmp_path / "d.npz", tmp_path / "run", tmp_path / "z.csv"
+    code, text, _ = call(
+        "generate", "segments", "--out", data, "--set", "domains=3", "--set", "rows_per_domain=40", "--set", "latents=3"
+    )
+    assert (code, "120 rows" in text) == (0, True)
+    code, text, _ = call("fit", data, "--out", run, *QUICK, "--json", "--log", tmp_path / "log.jsonl")
+    result = json.loads(text)
+    assert code == 0
+    assert result["epochs"] == 2
+    assert np.isfinite(result["held_out_loss"])
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 2
+    code, text, _ = call("info", run, "--json")
+    assert json.loads(text)["model"] == "vae"
+    code, text, _ = call("transform", run, data, "--out", out)
+    assert code == 0
+    assert np.allclose(lt.read(out)["mean"], lt.load(run).transform(lt.read(data)), atol=1e-6)
+    code, text, _ = call("info", data)
+    assert "3 labels" in text
+
+
+def test_tables_with_text_columns(call, table, tmp_path):
+    assert call("fit", table, "--domain", "lab", "--out", tmp_path / "run", *QUICK)[0] == 0
+    code, text, error = call("transform", tmp_path / "run", table, "--out", tmp_path / "z.csv")
+    assert (code, error) == (0, "")
+    assert len(lt.read(tmp_path / "z.csv")) == 60
+
+
+def test_demo_writes_a_page_and_a_run(call, tmp_path):
+    code, text, _ = call("demo", "--out", tmp_path / "demo", "--quiet", "--json")
+    assert code == 0
+    result = json.loads(text)
+    assert lt.load(result["run"]).history_[-1]["epoch"] == 40
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "<svg" in page
+    assert not re.search(r"(src|href)=[\"']?https?:", page)
+    assert call("demo", "--out", tmp_path / "demo", "--quiet")[0] == 0  # again, over the first
+
+
+BAD = {
+    "no file": (["fit", "nowhere.npz"], "nowhere.npz does not exist"),
+    "no model": (
+        ["fit", "{table}", "--domain", "lab", "--model", "vea"],
+        "there is no model 'vea'; did you mean 'vae'?",
+    ),
+    "no column": (["fit", "{table}", "--domain", "lob"], "column 'lob', which is not there; did you mean 'lab'?"),
+    "text column": (["fit", "{table}"], "column 'lab' holds text ('A' at row 0)"),
+    "no parameter": (
+        ["fit", "{table}", "--domain", "lab", "--set", "hiden=3"],
+        "no parameter 'hiden'; did you mean 'hidden'?",
+    ),
+    "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "write name=value"),
+    "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs = 0"),
+    "not a number": (["fit", "{table}", "--epochs", "many"], "Invalid value for '--epochs'"),
+    "nothing to resume": (
+        ["fit", "{table}", "--domain", "lab", "--resume", "--out", "{tmp}/none"],
+        "holds no run to go on with",
+    ),
+    "no run": (["transform", "{tmp}/none", "{table}"], "holds no run"),
+    "no generator": (["generate", "segmens", "--out", "{tmp}/x.npz"], "did you mean 'segments'?"),
+    "no ending": (["generate", "segments", "--out", "{tmp}/x.npx"], "did you mean '.npz'?"),
+    "not data": (["info", "{tmp}"], "ending"),
+    "no command": (["fitt"], "No such command"),
+    "too many latents": (
+        ["fit", "{table}", "--domain", "lab", "--latents", "9"],
+        "more latents than the data can hold",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
+    words, sentence = BAD[case]
+    words = [word.format(table=table, tmp=tmp_path) for word in words]
+    if words[0] == "fit" and "--out" not in words:
+        words += ["--out", str(tmp_path / "run")]
+    code, out, error = call(*words)
+    assert code == 2
+    assert sentence in error
+    assert "Traceback" not in error
+    assert out == ""
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):
+    run = tmp_path / "run"
+    assert call("fit", table, "--domain", "lab", "--out", run, *QUICK)[0] == 0
+    before = (run / "weights.safetensors").read_bytes()
+    code, _, error = call("fit", table, "--domain", "lab", "--out", run, *QUICK, "--seed", "4")
+    assert code == 2
+    assert "holds an earlier run" in error
+    assert (run / "weights.safetensors").read_bytes() == before
+
+
+def test_other_features_are_refused_at_transform(call, table, tmp_path):
+    assert call("fit", table, "--domain", "lab", "--out", tmp_path / "run", *QUICK)[0] == 0
+    (tmp_path / "o.csv").write_text("length,mass,depth\n1,2,3\n4,5,7\n")
+    code, _, error = call("transform", tmp_path / "run", tmp_path / "o.csv", "--out", tmp_path / "z.csv")
+    assert code == 2
+    assert "'width', which is not there" in error
+    assert not (tmp_path / "z.csv").exists()
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_resume_goes_on(table, tmp_path):
+    words = [sys.executable, "-m", "latentry", "fit", str(table), "--domain", "lab", "--out", str(tmp_path / "run")]
+    words += [
+        "--epochs",
+        "100000",
+        "--latents",
+        "1",
+        "--set",
+        "hidden=[4]",
+        "--set",
+        "patience=null",
+        "--log",
+        str(tmp_path / "log"),
+    ]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "log").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        error = process.stderr.read()
+    assert process.returncode == 130
+    assert "interrupted" in error
+    assert "Traceback" not in error
+    assert not lt.load(tmp_path / "run").state_.finished
+
+
+def test_unexpected_problems_are_a_sentence_too(call, monkeypatch, table):
+    import latentry.cli.fit as module
+
+    def broken(*args, **kwargs):
+        raise RuntimeError("the moon is in the wrong phase")
+
+    monkeypatch.setattr(module, "read", broken)
+    code, _, error = call("fit", table)
+    assert code == 70
+    assert "wrong phase" in error
+    assert "Traceback" not in error
+
+
+def test_help_names_every_command(call):
+    code, text, _ = call("--help")
+    assert code == 0
+    for word in ("demo", "fit", "transform", "info", "generate"):
+        assert word in text
+    assert os.linesep in text
