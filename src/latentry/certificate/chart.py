@@ -12,7 +12,7 @@ import numpy as np
 __all__ = ["Series", "line_chart", "scatter_chart"]
 
 _WIDTH, _HEIGHT = 560, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 30, 46
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,12 @@ def _tick_y(axis: _Axis, value: float) -> str:
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
+    """A row of keys above the drawing, where no point can hide behind it."""
     if len(series) < 2:
         return []
-    lines = []
+    parts, x = [], float(_LEFT)
     for i, one in enumerate(series):
-        y = _TOP + 16 + 18 * i
-        lines.append(f'<path class="key c{i % 8}" d="M{_WIDTH - _RIGHT - 22} {y - 4}h14"/>')
-        x = _WIDTH - _RIGHT - 28
-        lines.append(f'<text class="tick" x="{x}" y="{y}" text-anchor="end">{html.escape(one.name)}</text>')
-    return lines
+        parts.append(f'<path class="key c{i % 8}" d="M{x:.0f} 14h14"/>')
+        parts.append(f'<text class="tick" x="{x + 19:.0f}" y="18">{html.escape(one.name)}</text>')
+        x += 19 + 6.4 * len(one.name) + 16
+    return parts

@@ -26,7 +26,8 @@ h1{font-size:1.6rem;margin:0 0 4px}h2{font-size:1.05rem;margin:0 0 8px}p.lead{co
 .card{background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:16px;break-inside:avoid}
 .card p{color:var(--soft);font-size:.9rem;margin:8px 0 0}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
-td{padding:4px 8px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top}td:first-child{color:var(--soft);white-space:nowrap}
+td{padding:4px 8px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
+td:first-child{color:var(--soft);width:34%}
 .chart{width:100%;height:auto;display:block}.grid{stroke:var(--rule)}.tick{fill:var(--soft);font-size:11px}
 .label{fill:var(--ink);font-size:12px}
 .line{fill:none;stroke-width:2}.dots{fill:none;stroke-width:3.4;stroke-linecap:round;stroke-opacity:.55}.key{stroke-width:4}
@@ -38,7 +39,7 @@ td{padding:4px 8px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top}
 def model_page(model: Any, data: Dataset, title: str) -> str:
     """HTML with the learning curve, the latent space of held-out or given rows, and what was fitted."""
     cards = "".join(_card(*card) for card in _cards(model, data))
-    lead = f"{type(model).__name__} on {len(data)} rows; seed {model.seed}."
+    lead = f"{type(model).__name__}, fitted on {model.rows_} rows and shown on {len(data)}; seed {model.seed}."
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width,initial-scale=1'>"
@@ -93,7 +94,7 @@ def _latent_space(model: Any, data: Dataset) -> str:
     across = z[:, 1] if z.shape[1] > 1 else np.zeros(len(z))
     groups = _groups(shown)
     series = [Series(name, z[rows, 0], across[rows]) for name, rows in groups]
-    return scatter_chart(series, "latent 1", "latent 2" if z.shape[1] > 1 else "", legend=len(groups) <= 8)
+    return scatter_chart(series, "latent 1", "latent 2" if z.shape[1] > 1 else "", legend=len(groups) <= 6)
 
 
 def _some(count: int) -> np.ndarray:
