@@ -20,10 +20,13 @@ from latentry.natural.optimum.shared import search_shared
 from latentry.natural.optimum.two_by_two import two_by_two
 from latentry.natural.regions import Region, ball, box, simplex
 from latentry.natural.report import Errors, Report
+from latentry.natural.sampled.audit import Audit, audit, noise_curve
+from latentry.natural.sampled.means import mean_upper
 from latentry.natural.tables import Tables, from_columns
 from latentry.natural.translate import Translation, translate
 
 __all__ = [
+    "Audit",
     "Errors",
     "FoundLatent",
     "GaussianPair",
@@ -34,6 +37,7 @@ __all__ = [
     "as_channel",
     "as_law",
     "as_laws",
+    "audit",
     "ball",
     "box",
     "check",
@@ -49,8 +53,10 @@ __all__ = [
     "gaussian_pair",
     "gaussian_total_correlation",
     "marginal",
+    "mean_upper",
     "mediation_error",
     "mutual_information",
+    "noise_curve",
     "redundancy_error",
     "resampling",
     "search",

@@ -209,18 +209,14 @@ def _verdicts(
     names: Sequence[str], corners: Sequence[Errors], pooled: Errors, worst: WorstCase, epsilon: float
 ) -> Mapping[str, Verdict]:
     laws = [*zip(names, names, corners, strict=True), ("pooled", "the pooled law", pooled)]
-    answers = {
-        key: _verdict(where, [e.mediation], [[r] for r in e.redundancy], epsilon) for key, where, e in laws
-    }
+    answers = {key: _verdict(where, [e.mediation], [[r] for r in e.redundancy], epsilon) for key, where, e in laws}
     ends = [[s.lower, s.upper] for s in worst.redundancy]
     sides = [worst.mediation.lower, worst.mediation.upper]
     answers["worst mixture"] = _verdict("the worst mixture", sides, ends, epsilon)
     return answers
 
 
-def _verdict(
-    where: str, mediation: Sequence[Bound], redundancy: Sequence[Sequence[Bound]], epsilon: float
-) -> Verdict:
+def _verdict(where: str, mediation: Sequence[Bound], redundancy: Sequence[Sequence[Bound]], epsilon: float) -> Verdict:
     parts = [judge(f"mediation error in {where}", mediation, epsilon)]
     parts += [
         judge(f"redundancy error of X_{i + 1} in {where}", bounds, epsilon) for i, bounds in enumerate(redundancy)

@@ -92,9 +92,7 @@ def dual_total_correlation(law: Array, blocks: Sequence[Axes] | None = None, giv
     return without_one - (len(parts) - 1) * entropy(table) - entropy(table, condition)
 
 
-def _gather(
-    law: Array, blocks: Sequence[Axes] | None, given: Axes
-) -> tuple[Array, list[list[int]], list[int]]:
+def _gather(law: Array, blocks: Sequence[Axes] | None, given: Axes) -> tuple[Array, list[list[int]], list[int]]:
     """Sum out what is not named, and renumber the axes of what is."""
     parts = [[a] for a in range(law.ndim) if a not in set(given)] if blocks is None else [[*b] for b in blocks]
     named = [*given, *(a for p in parts for a in p)]

@@ -108,9 +108,7 @@ def worst_redundancy(
     guess = family.guess(kept).at(vertices)
     linear = 0.0 if deterministic else vertices @ family.channel_noise
     start = np.full(len(vertices), 1.0 / len(vertices))
-    beta, value, ceiling = ascend(
-        lambda b: guess.tangents(b) - linear, start, tolerance=tolerance, steps=steps
-    )
+    beta, value, ceiling = ascend(lambda b: guess.tangents(b) - linear, start, tolerance=tolerance, steps=steps)
     method = "exponentiated ascent with its dual bound"
     return _supremum(float(value), float(ceiling), method, beta @ vertices)
 
@@ -264,9 +262,7 @@ def _climb(search: _Search, area: Region) -> None:
     """A local ascent gives the branch and bound something to prune against."""
     vertices = area.vertices
     start = np.full((1, len(vertices)), 1.0 / len(vertices))
-    beta, _, _ = ascend(
-        lambda b: search.split.gradient(b @ vertices) @ vertices.T, start, tolerance=0.0, steps=100
-    )
+    beta, _, _ = ascend(lambda b: search.split.gradient(b @ vertices) @ vertices.T, start, tolerance=0.0, steps=100)
     search.try_points(beta @ vertices)
 
 

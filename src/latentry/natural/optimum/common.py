@@ -103,9 +103,7 @@ def wyner(
     """
     table = as_law(law)
     pricing = IndependentComponents(table.shape, (table > 0).ravel())
-    envelope = concave_envelope(
-        table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed
-    )
+    envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
     masses = envelope.laws * envelope.shares[:, None]
     total = masses.sum(axis=0)
     rows = np.divide(masses, total, out=np.full_like(masses, 1.0 / len(masses)), where=total > 0)

@@ -275,7 +275,5 @@ class IndependentComponents:
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
         order = np.argsort(self.shape, kind="stable")
-        found = ceiling(
-            _Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes
-        )
+        found = ceiling(_Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
         return _unshifted(found, 0.0, order, self.shape)

@@ -69,9 +69,7 @@ def search(
     if deterministic:
         return _search_partitions(table, w)
     pricing = NaturalComponents(table.shape, w, (table > 0).ravel())
-    envelope = concave_envelope(
-        table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed
-    )
+    envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
     channel = _channel(table, envelope.laws * envelope.shares[:, None])
     channel = _simplest(table, channel, w, pricing, tolerance / 4)
     lower = max(0.0, _ceiling(table, w) - envelope.upper - _ROUNDING)

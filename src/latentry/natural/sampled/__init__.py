@@ -1,0 +1,1 @@
+"""What samples can certify, refute, or leave open about a latent."""

@@ -1,0 +1,159 @@
+"""Tests that can refute conditional independence; none of them can certify it.
+
+No test is valid for all continuous laws and has power against any (Shah and Peters 2020), so two families are
+used: products of regression residuals, and nearest-neighbour information against permutations. p-values of
+permutation tests are (1 + b)/(1 + B).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.stats import norm, rankdata
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+
+from latentry.information.ksg import ksg_local
+from latentry.natural.sampled.intervals import discrete_ratio
+
+__all__ = ["Refutation", "neighbour_test", "permutation_test", "residual_power", "residual_test"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+_NEIGHBOUR_ROWS = 800
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """A test of independence given the latent: its name, p-value, the size it saw, its error, and rows used."""
+
+    name: str
+    p_value: float
+    size: float
+    rows: int
+    error: float = np.inf
+
+    def lower(self, delta: float) -> float:
+        """The size less its sampling error: a lower bound for many rows when the estimator does not overshoot."""
+        return max(0.0, self.size - float(norm.isf(delta)) * self.error)
+
+
+def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, seed: int = 0) -> Refutation:
+    """Likelihood-ratio statistic of codes against permutations inside each stratum of `given`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(0, 2, 300)
+    >>> permutation_test([x, x], np.zeros(300, dtype=int)).p_value
+    0.005
+    """
+    rng = np.random.default_rng(seed)
+    seen = discrete_ratio(blocks, given)
+    beaten = 0
+    for _ in range(draws):
+        shuffled = [blocks[0], *(_permute_within(block, given, rng) for block in blocks[1:])]
+        beaten += discrete_ratio(shuffled, given).value >= seen.value - 1e-12
+    return Refutation("stratified permutation", (1 + beaten) / (1 + draws), seen.corrected, len(given))
+
+
+def _permute_within(block: NDArray, given: Codes, rng: np.random.Generator) -> NDArray:
+    order = np.lexsort((rng.random(len(given)), given))
+    result = np.empty_like(block)
+    result[np.argsort(given, kind="stable")] = block[order]
+    return result
+
+
+def residual_test(x: Array, y: Array, z: Array, *, seed: int = 0) -> Refutation:
+    """Generalised covariance measure (Shah and Peters 2020): do the residuals of x and y on z correlate?
+
+    Regressions are ridge plus boosted trees, each predicting rows it was not fitted on; the largest of all
+    pairs of columns counts, with a Bonferroni correction.
+    """
+    left, right = _residuals(x, z, seed), _residuals(y, z, seed)
+    products = (left[:, :, None] * right[:, None, :]).reshape(len(x), -1)
+    spread = products.std(axis=0, ddof=1)
+    scores = np.sqrt(len(x)) * products.mean(axis=0) / np.where(spread > 0, spread, 1.0)
+    p = min(1.0, products.shape[1] * 2.0 * float(norm.sf(np.abs(scores).max())))
+    rho = float(np.abs(scores).max()) / np.sqrt(len(x))
+    return Refutation("regression residuals", p, -0.5 * float(np.log1p(-(min(rho, 0.999999) ** 2))), len(x))
+
+
+def _residuals(target: Array, z: Array, seed: int) -> Array:
+    fold = np.random.default_rng(seed).permutation(len(z)) % 2
+    scaled = StandardScaler().fit_transform(z)
+    result = np.empty_like(target)
+    for side in (0, 1):
+        fit, rest = fold != side, fold == side
+        ridge = Ridge(alpha=1.0).fit(scaled[fit], target[fit])
+        left = target[fit] - ridge.predict(scaled[fit]).reshape(target[fit].shape)
+        result[rest] = target[rest] - ridge.predict(scaled[rest]).reshape(target[rest].shape)
+        for column in range(target.shape[1]):
+            trees = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8, learning_rate=0.1, random_state=seed)
+            result[rest, column] -= trees.fit(scaled[fit], left[:, column]).predict(scaled[rest])
+    return result
+
+
+def residual_power(rows: int, epsilon: float, delta: float) -> float:
+    """Power of the residual test against jointly Gaussian residuals with conditional information epsilon."""
+    rho = np.sqrt(-np.expm1(-2.0 * epsilon))
+    # The product of two unit normals with correlation ρ has mean ρ and variance 1 + ρ².
+    shift = np.sqrt(rows) * rho / np.sqrt(1 + rho**2)
+    cut = norm.isf(delta / 2)
+    return float(norm.sf(cut - shift) + norm.cdf(-cut - shift))
+
+
+def neighbour_test(
+    x: Array, y: Array, z: Array, *, strata: Codes | None = None, draws: int = 99, k: int = 5, seed: int = 0
+) -> Refutation:
+    """Nearest-neighbour conditional information against permutations that keep z (Runge 2018).
+
+    With `strata` (a discrete latent) rows are permuted inside each value; otherwise x moves between rows whose z
+    are neighbours. Given z, subtracting a function of z changes no information, so residuals are used: what
+    is left varies little between neighbours. At most 800 rows enter, drawn at random.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
+    if strata is None:
+        x, y = _residuals(x, z, seed), _residuals(y, z, seed)
+    u, v, w = (_ranks(part[rows]) for part in (x, y, z))
+    inside = None if strata is None else strata[rows]
+    near = cKDTree(w).query(w, min(8, len(rows)))[1]
+    local = _information(u, v, w, inside, k)
+    seen, error = float(local.mean()), float(local.std() / np.sqrt(len(local)))
+    beaten = 0
+    for _ in range(draws):
+        order = _permutation(len(rows), inside, near, rng)
+        beaten += _information(u[order], v, w, inside, k).mean() >= seen
+    return Refutation("nearest neighbours", (1 + beaten) / (1 + draws), max(0.0, seen), len(rows), error)
+
+
+def _ranks(rows: Array) -> Array:
+    """Each column by its rank, so that the statistic does not depend on units; ties keep their order."""
+    return np.column_stack([norm.ppf(rankdata(c, method="ordinal") / (len(c) + 1)) for c in rows.T])
+
+
+def _information(u: Array, v: Array, w: Array, strata: Codes | None, k: int) -> Array:
+    """The contribution of every row to the conditional information."""
+    if strata is None:
+        return ksg_local(u, v, w, k=k)
+    local = np.zeros(len(u))
+    for value in np.unique(strata):
+        inside = strata == value
+        if inside.sum() > 2 * k:
+            local[inside] = ksg_local(u[inside], v[inside], k=k)
+    return local
+
+
+def _permutation(n: int, strata: Codes | None, near: Codes, rng: np.random.Generator) -> Codes:
+    """Rows to take x from: within a stratum, or among the unused neighbours of each row."""
+    if strata is not None:
+        return _permute_within(np.arange(n), strata, rng)
+    order, used = np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool)
+    for row in rng.permutation(n):
+        free = near[row][~used[near[row]]]
+        order[row] = rng.choice(free) if len(free) else rng.choice(near[row])
+        used[order[row]] = True
+    return order

@@ -1,0 +1,207 @@
+"""Rows to audit: blocks of observables, a channel for each row, a domain for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
+
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.data.split import split_rows
+from latentry.errors import DataError, nearest
+
+__all__ = ["Block", "Rows", "gather"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+_FEWEST = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One observable: codes (rows,) with a number of levels, or numbers (rows, columns)."""
+
+    name: str
+    values: NDArray[Any]
+    levels: int | None
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the block is a label."""
+        return self.levels is not None
+
+    @property
+    def features(self) -> Array:
+        """Numbers for a learner: labels become indicator columns."""
+        return np.eye(self.levels)[self.values] if self.levels is not None else self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Everything an audit looks at, with the rows split into those that fit students and those that audit."""
+
+    blocks: tuple[Block, ...]
+    channel: Channel
+    domain: Codes
+    domains: tuple[str, ...]
+    fit: Codes
+    audit: Codes
+    dropped: int
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the latent has finitely many values."""
+        return isinstance(self.channel, CategoricalChannel)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether observables and latent all have finitely many values."""
+        return self.categorical and all(b.discrete for b in self.blocks)
+
+    def latent_sample(self, seed: int) -> NDArray[Any]:
+        """One draw of the latent per row."""
+        return self.channel.sample(seed)
+
+    def inside(self, part: Codes, domain: int | None) -> Codes:
+        """Row numbers of a part that lie in a domain (all of them for None)."""
+        return part if domain is None else part[self.domain[part] == domain]
+
+    @property
+    def everything(self) -> Codes:
+        """All row numbers."""
+        return np.arange(len(self.domain))
+
+
+def gather(
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    channel: Channel | ArrayLike,
+    *,
+    blocks: Mapping[str, Sequence[int]] | Sequence[str] | None,
+    domain: ArrayLike | None,
+    noise: float | None,
+    quantiser: int | None,
+    fit: float,
+    seed: int,
+) -> Rows:
+    """Check and align what was given; see `audit` for the meaning of each argument."""
+    named, present, labels = _columns(data, blocks, domain)
+    if len(named) < 2:
+        raise DataError(f"a natural latent needs at least two observables; there is {len(named)} block")
+    count = len(present)
+    codes, names = _domains(labels, count)
+    kept = np.flatnonzero(present)
+    if len(kept) < _FEWEST:
+        raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
+    try:
+        parts = split_rows(len(kept), (fit, 1 - fit), codes[kept], None, seed)
+    except DataError as problem:
+        raise DataError(f"fit={fit}: {problem}") from None
+    whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
+    return Rows(
+        blocks=tuple(_block(name, column, kept, count) for name, column in named.items()),
+        channel=_take(whole, kept),
+        domain=codes[kept],
+        domains=names,
+        fit=parts[0],
+        audit=parts[1],
+        dropped=count - len(kept),
+    )
+
+
+def _columns(
+    data: Any, blocks: Any, domain: ArrayLike | None
+) -> tuple[dict[str, Any], NDArray[np.bool_], ArrayLike | None]:
+    """Named blocks, which rows are complete, and the domain labels."""
+    if isinstance(data, Dataset):
+        chosen = list(data.names if blocks is None else blocks)
+        unknown = [b for b in chosen if b not in data.names]
+        if unknown:
+            raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
+        present = np.all([data.observed[name] for name in chosen], axis=0)
+        labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
+        return {name: data.values[name] for name in chosen}, present, labels
+    if isinstance(data, Mapping):
+        named = {str(k): np.asarray(v) for k, v in data.items() if blocks is None or k in blocks}
+    else:
+        table = np.asarray(data)
+        if table.ndim != 2 or not isinstance(blocks, Mapping):
+            raise DataError("an array needs blocks={'name': [columns], ...} and the shape (rows, columns)")
+        named = {str(name): table[:, list(columns)] for name, columns in blocks.items()}
+    lengths = {name: len(column) for name, column in named.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the blocks have different numbers of rows: {lengths}")
+    rows = next(iter(lengths.values()), 0)
+    present = np.ones(rows, dtype=bool)
+    for column in named.values():
+        if column.dtype.kind == "f":
+            present &= ~np.isnan(column.reshape(rows, -1)).any(axis=1)
+    return named, present, domain
+
+
+def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...]]:
+    if labels is None:
+        return np.zeros(rows, dtype=np.int64), ("all rows",)
+    values = np.asarray(labels)
+    if values.shape != (rows,):
+        raise DataError(f"domain has shape {values.shape}; there are {rows} rows")
+    names, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), tuple(str(n) for n in names)
+
+
+def _block(name: str, column: Any, kept: Codes, rows: int) -> Block:
+    values = np.asarray(column)[kept].reshape(len(kept), -1)
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            raise DataError(f"block {name!r} has an infinite value")
+        return Block(name, values.astype(np.float64), None)
+    _, codes = np.unique(values, axis=0, return_inverse=True)
+    codes = codes.ravel().astype(np.int64)
+    return Block(name, codes, int(codes.max()) + 1)
+
+
+def _as_channel(
+    channel: Channel | ArrayLike, rows: int, noise: float | None, quantiser: int | None, fit: Codes, seed: int
+) -> Channel:
+    found = channel if isinstance(channel, CategoricalChannel | GaussianChannel) else _from_array(channel)
+    if len(found) != rows:
+        raise DataError(f"the channel has {len(found)} rows; the data have {rows}")
+    if isinstance(found, CategoricalChannel):
+        return found
+    if quantiser is not None:
+        return _quantised(found.mean, quantiser, fit, seed)
+    scale = found.scale if noise is None else np.sqrt(found.scale**2 + noise**2)
+    if (scale == 0).any():
+        raise DataError(
+            "the latent is a deterministic function with continuous values: unless it is a function of every "
+            "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m"
+        )
+    return GaussianChannel(found.mean, scale)
+
+
+def _from_array(channel: ArrayLike) -> Channel:
+    values = np.asarray(channel)
+    if values.ndim == 1 and values.dtype.kind != "f":
+        levels, codes = np.unique(values, return_inverse=True)
+        return CategoricalChannel(np.eye(len(levels))[codes])
+    numbers = values.astype(np.float64).reshape(len(values), -1)
+    if not np.isfinite(numbers).all():
+        raise DataError(f"the latent is not finite in row {int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])}")
+    return GaussianChannel(numbers, np.zeros_like(numbers))
+
+
+def _quantised(mean: Array, values: int, fit: Codes, seed: int) -> CategoricalChannel:
+    """Λ as the nearest of a few centres that were fitted on the fit rows."""
+    if values < 2:
+        raise DataError(f"quantiser={values} must be at least 2 values")
+    centres = KMeans(values, n_init=4, random_state=seed).fit(mean[fit])
+    return CategoricalChannel(np.eye(values)[centres.predict(mean)])
+
+
+def _take(channel: Channel, rows: Codes) -> Channel:
+    if isinstance(channel, CategoricalChannel):
+        return CategoricalChannel(channel.probabilities[rows])
+    return GaussianChannel(channel.mean[rows], channel.scale[rows])

@@ -1,0 +1,223 @@
+"""Audits of planted samples: the right verdict for the right reason, and refusals in words."""
+
+import numpy as np
+import pytest
+
+from latentry.data import CategoricalChannel, Dataset, GaussianChannel
+from latentry.errors import DataError
+from latentry.generators import finite_laws
+from latentry.natural import audit, noise_curve
+from latentry.natural.sampled.refutation import neighbour_test, residual_power, residual_test
+from latentry.natural.sampled.rows import gather
+from latentry.natural.sampled.students import teach
+
+
+def run(family, n=6000, seed=0, **options):
+    sample = family.sample(n, seed)
+    observed = {f"x{i}": sample.observables[:, i] for i in range(sample.observables.shape[1])}
+    options = {"epsilon": 0.05, "domain": sample.domain, "drift": False, "seed": seed, **options}
+    return audit(observed, CategoricalChannel(sample.channel_rows), **options)
+
+
+def test_a_planted_natural_latent_is_certified():
+    found = run(finite_laws.planted_natural())
+    assert found.verdict.certified
+    assert list(found.verdicts) == ["domain 0", "domain 1", "every mixture"]
+    assert len(found.simultaneous) == 9
+    bound = found.claims[0].upper
+    assert (bound.direction, bound.confidence) == ("upper", 0.95)
+    assert "no levels beyond those seen" in bound.assumptions
+
+
+@pytest.mark.parametrize(
+    ("family", "reason"),
+    [
+        (finite_laws.near_miss(0.09), "mediation error"),
+        (finite_laws.xor_across_domains(shared=True), "mediation error"),
+        (finite_laws.leaked_noise(), "redundancy error of x1"),
+        (finite_laws.synergy(), "error"),
+        (finite_laws.constant_latent(), "mediation error"),
+    ],
+    ids=lambda x: getattr(x, "planted", x),
+)
+def test_planted_failures_are_refuted(family, reason):
+    found = run(family)
+    assert found.verdict.refuted
+    assert reason in found.verdict.sentence
+
+
+def test_few_rows_say_so_instead_of_certifying():
+    found = run(finite_laws.planted_natural(), n=300)
+    assert found.verdict.status == "cannot say"
+    assert "lies between 0 and" in found.verdict.sentence
+    assert "more rows" in found.verdict.change
+
+
+def test_the_student_bounds_the_true_error_from_above():
+    """The held-out mean loss is ε plus the student's own regret, so on average it lies above ε = 0.149."""
+    family = finite_laws.noisy_copies(2, 0.1)
+    sample = family.sample(8000, 0)
+    rows = gather(
+        {"a": sample.observables[:, 0], "b": sample.observables[:, 1]},
+        CategoricalChannel(sample.channel_rows),
+        blocks=None,
+        domain=None,
+        noise=None,
+        quantiser=None,
+        fit=0.5,
+        seed=0,
+    )
+    lesson = teach(rows, rows.blocks[0], rows.fit, rows.audit, 0)
+    from latentry.natural import redundancy_error
+
+    truth = redundancy_error(family.laws[0], family.channel, 0)
+    assert truth < lesson.losses.mean() + 4 * lesson.losses.std() / 60 < truth + 0.03
+    assert lesson.losses.max() <= lesson.top
+    assert lesson.upper(0.05, "betting", 0) > truth
+
+
+def gaussian_views(n, seed=0, spread=0.3, names=("a", "b")):
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((n, 1))
+    return z, {name: z + spread * rng.standard_normal((n, 1)) for name in names}
+
+
+def test_gaussian_family_certifies_and_refutes():
+    z, views = gaussian_views(4000)
+    # Λ = Z itself plus noise leaves the views dependent; with little noise it mediates.
+    channel = GaussianChannel(z, np.full_like(z, 0.05))
+    found = audit(views, channel, epsilon=0.08, family="gaussian")
+    assert found.claims[0].verdict.certified
+    assert "Gaussian rows" in found.claims[0].upper.assumptions
+    noisy = audit(views, GaussianChannel(z, np.full_like(z, 1.0)), epsilon=0.08, family="gaussian")
+    assert noisy.claims[0].verdict.refuted
+    assert noisy.latent_entropy is None
+
+
+def test_continuous_data_are_never_certified_for_mediation():
+    z, views = gaussian_views(600)
+    found = audit(views, GaussianChannel(z, np.full_like(z, 0.05)), epsilon=0.2)
+    mediation = found.claims[0]
+    assert found.family == "general"
+    assert mediation.verdict.status == "not refuted"
+    assert mediation.verdict.power > 0.9
+    assert mediation.upper is None
+    assert mediation.class_gain.assumptions[0] == "speaks of this class of predictors only"
+    assert found.verdict.status != "certified"
+
+
+def test_continuous_xor_across_domains_is_refuted_though_pooling_hides_it():
+    """Independent when pooled, correlated by ±0.8 in the two domains."""
+    rng = np.random.default_rng(0)
+    n = 1200
+    sign = np.where(np.arange(n) % 2 == 0, 0.8, -0.8)[:, None]
+    x = rng.standard_normal((n, 1))
+    y = sign * x + 0.6 * rng.standard_normal((n, 1))
+    found = audit(
+        {"x": x, "y": y},
+        np.zeros(n, dtype=int),
+        domain=np.where(sign[:, 0] > 0, "plus", "minus"),
+        epsilon=0.2,
+        drift=False,
+    )
+    assert found.verdicts["domain plus"].refuted
+    assert found.verdict.refuted
+    assert "almost constant" in " ".join(found.notes)
+
+
+def test_residuals_and_neighbours_complement_each_other():
+    """Linear dependence is seen by both, quadratic only by neighbours; the null is left alone (p > 0.01)."""
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal((700, 1))
+    noise = rng.standard_normal((700, 1))
+    x = np.sin(z) + noise
+    null = z**2 + rng.standard_normal((700, 1))
+    linear, square = null + noise, null + noise**2
+    assert min(residual_test(x, null, z).p_value, neighbour_test(x, null, z).p_value) > 0.01
+    assert residual_test(x, linear, z).p_value < 1e-6
+    assert neighbour_test(x, linear, z, draws=49).p_value <= 0.02
+    assert neighbour_test(x, square, z, draws=49).p_value <= 0.02
+    assert residual_power(700, 0.05, 0.05) > residual_power(70, 0.05, 0.05)
+
+
+def test_a_deterministic_continuous_encoder_is_refused_until_noise_or_a_quantiser_is_declared():
+    _, views = gaussian_views(500)
+    embedding = views["a"] + views["b"]
+    with pytest.raises(DataError, match="deterministic function with continuous values.*noise=σ.*quantiser=m"):
+        audit(views, embedding, epsilon=0.1)
+    assert audit(views, embedding, epsilon=0.5, noise=2.0, family="gaussian").claims[1].upper.value < 0.5
+    rounded = audit(views, embedding, epsilon=0.5, quantiser=2)
+    assert rounded.latent_entropy.value == pytest.approx(np.log(2), abs=0.1)
+
+
+def test_the_noise_curve_falls():
+    _, views = gaussian_views(600)
+    curve = noise_curve(views, views["a"], [0.2, 1.0, 4.0], epsilon=0.1)
+    values = [curve[s]["redundancy error of b"].value for s in (0.2, 1.0, 4.0)]
+    assert values[0] > values[1] > values[2]
+    # I(Λ; A|B) for Λ = A + σ·noise is ½ ln(1 + Var(A|B)/σ²).
+    variance = 1.09 - 1 / 1.09
+    for scale, value in zip((0.2, 1.0, 4.0), values, strict=True):
+        truth = 0.5 * np.log1p(variance / scale**2)
+        assert truth * 0.9 - 0.005 < value < truth * 1.25 + 0.02
+    with pytest.raises(DataError, match="scales: 0 must be positive"):
+        noise_curve(views, views["a"], [0], epsilon=0.1)
+
+
+def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
+    sample = finite_laws.planted_natural().sample(3000, seed=1)
+    left = sample.observables[:, :1].astype(float)
+    left[:30] = np.nan
+    data = Dataset({"left": left, "right": sample.observables[:, 1:].astype(float)}, domain=sample.domain)
+    found = audit(data, sample.latent, epsilon=0.2, drift=True)
+    assert "30 rows with a missing block were left out." in found.notes
+    assert len(found.verdicts) == 3
+    assert found.family == "general"
+    assert all(b.direction == "estimate" for b in found.drift.values())
+    assert "I(domain; X | Λ)" in found.drift
+    assert "audited" in str(found)
+
+
+def test_drift_sees_a_domain_that_shows_through():
+    rng = np.random.default_rng(0)
+    domain = rng.integers(0, 2, 1500)
+    x = {"a": rng.integers(0, 2, 1500), "b": np.where(domain, 1, 0)}
+    found = audit(x, rng.integers(0, 2, 1500), domain=domain, epsilon=0.1)
+    assert found.drift["I(domain; X | Λ)"].value == pytest.approx(np.log(2), abs=0.02)
+    assert found.drift["I(Λ; domain | a)"].value < 0.02
+
+
+ROWS = {"a": np.arange(100) % 2, "b": np.arange(100) % 3}
+LATENT = np.arange(100) % 2
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: audit(ROWS, LATENT, epsilon=0), "epsilon=0 must be positive"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, level=0.7), "level=0.7 must lie between"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, fit=1), "fit=1 must lie between"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, mean="hoping"), "mean='hoping'.*Known: bernstein"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gausian"), "did you mean 'gaussian'"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gaussian"), "needs float blocks and a Gaussian latent"),
+        (lambda: audit(ROWS, LATENT[:50], epsilon=0.1), "the channel has 50 rows; the data have 100"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[1, 2]), r"domain has shape \(2,\); there are 100 rows"),
+        (lambda: audit({"a": LATENT}, LATENT, epsilon=0.1), "at least two observables; there is 1 block"),
+        (lambda: audit({"a": LATENT, "b": LATENT[:9]}, LATENT, epsilon=0.1), "different numbers of rows"),
+        (lambda: audit({k: v[:20] for k, v in ROWS.items()}, LATENT[:20], epsilon=0.1), "20 complete rows are too few"),
+        (lambda: audit(np.zeros((100, 2)), LATENT, epsilon=0.1), "an array needs blocks="),
+        (
+            lambda: audit({"a": np.zeros((100, 1)), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
+            "family='discrete' needs labels everywhere",
+        ),
+        (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "the latent is not finite in row 0"),
+        (lambda: audit(ROWS, np.zeros((100, 1)), epsilon=0.1, quantiser=1), "quantiser=1 must be at least 2"),
+        (
+            lambda: audit(Dataset({"left": np.zeros((50, 1))}), np.zeros(50, int), epsilon=0.1, blocks=["lef"]),
+            "no modality is called 'lef'; did you mean 'left'",
+        ),
+    ],
+)
+def test_bad_input(call, words):
+    with pytest.raises(DataError, match=words):
+        call()
