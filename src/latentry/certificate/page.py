@@ -17,6 +17,7 @@ from latentry.errors import DataError
 __all__ = ["model_page", "write_page"]
 
 _MOST_POINTS = 3000
+_ENDINGS = {"epochs": "all of them", "patience": "until the held-out loss rose", "interrupted": "then interrupted"}
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1c2330;--soft:#5b6675;--paper:#fff;--rule:#e3e7ec;--card:#f7f9fb}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#9aa6b5;--paper:#12161d;--rule:#2a313c;--card:#1a2029}}
@@ -122,10 +123,12 @@ def _facts(model: Any, data: Dataset) -> str:
         "model": repr(model),
         "data": data.describe(),
         model.score_name: f"{model.score(data):.4g} nats per row, on these {len(data)} rows",
-        "epochs": f"{len(model.history_)}, ended by {model.state_.stopped}",
+        "epochs": f"{len(model.history_)}, {_ENDINGS.get(model.state_.stopped, model.state_.stopped)}",
     }
     if "held_out_loss" in last:
-        rows["held-out loss"] = f"{np.nanmin(model.history_['held_out_loss']):.4g} nats per row, at its best epoch"
+        rows["held-out loss"] = (
+            f"{np.nanmin(model.history_['held_out_loss']):.4g} nats per row of standardised data, at its best epoch"
+        )
     cells = "".join(
         f"<tr><td>{html.escape(name)}</td><td>{html.escape(value).replace(chr(10), '<br>')}</td></tr>"
         for name, value in rows.items()
