@@ -85,6 +85,17 @@ def test_plain_npz_takes_roles_from_the_call(tmp_path):
     assert lt.read(tmp_path / "d.npz", modalities=["y"]).names == ("y",)
 
 
+def test_a_file_of_ours_may_be_read_in_another_role(tmp_path):
+    data = lt.Dataset(
+        {"a": np.ones((4, 2)), "domain": np.ones((4, 1))}, domain=[0, 1, 0, 1], factors={"kind": [1, 1, 2, 2]}
+    )
+    data.write(tmp_path / "d.npz")
+    same(data, lt.read(tmp_path / "d.npz", domain="domain"))
+    assert lt.read(tmp_path / "d.npz", domain="kind", modalities=["a"]).domain.as_labels().tolist() == [1, 1, 2, 2]
+    with pytest.raises(lt.DataError, match="'knd', which is not there; did you mean 'kind'"):
+        lt.read(tmp_path / "d.npz", domain="knd")
+
+
 def test_plain_csv_takes_roles_from_the_call(tmp_path):
     (tmp_path / "d.csv").write_text("bill,mass,island\n39.1,3750,Torgersen\n,,Biscoe\n40.3,3250,Dream\n")
     with pytest.raises(lt.DataError, match=r"d\.csv: column 'island' holds text \('Torgersen' at row 0\)"):

@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -135,6 +137,28 @@ def test_beta_trades_fit_for_divergence(curved):
         last[beta] = model.history_[-1]
     assert last[0.1]["divergence"] > last[4.0]["divergence"]
     assert last[0.1]["reconstruction"] < last[4.0]["reconstruction"]
+
+
+def test_divergence_keeps_the_last_good_state(curved, tmp_path):
+    model = lt.VAE(learning_rate=1e30, clip=None, hidden=(4,), epochs=3, progress=False)
+    with pytest.raises(lt.TrainingDiverged, match=r"phase 'fit', epoch 1, step \d+: .* not finite. Try learning_rate"):
+        model.fit(curved, run=tmp_path / "run")
+    kept = lt.load(tmp_path / "run")
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(kept.module_))
+    assert (kept.transform(curved) == model.transform(curved)).all()
+
+
+@dataclass(eq=False, repr=False)
+class NeedsThree(lt.VAE):
+    least_domains = 3
+
+
+def test_models_that_need_domains_say_so(curved):
+    small = {"latent_dim": 1, "epochs": 1, "hidden": (4,), "progress": False}
+    with pytest.raises(lt.DataError, match="NeedsThree needs at least 3 domains, the data have 2"):
+        NeedsThree(**small).fit(curved)
+    with pytest.raises(lt.DataError, match="needs a domain for each row"):
+        NeedsThree(**small).fit(curved["x"])
 
 
 def own_encoder(shape, outputs, key):

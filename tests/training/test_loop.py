@@ -173,10 +173,11 @@ def test_a_step_that_is_not_finite_is_stopped_before_the_update_and_named():
         run(task((phase,)), progress=False)
     text = str(caught.value)
     assert re.search(r"phase 'warm', epoch [2-9], step [123]:", text)
+    assert "the gradient of shift is not finite" in text
     assert "learning_rate=0.005" in text
     state = caught.value.state
     assert all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(state.arrays()))
-    assert float(jnp.abs(state.module.weight).sum()) > 2
+    assert float(jnp.abs(state.module.weight).sum()) < 2  # from before the weights that broke
 
 
 def test_a_huge_batch_is_blamed_on_the_data():

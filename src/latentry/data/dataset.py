@@ -57,6 +57,7 @@ class Dataset:
         named = dict(modalities) if several else {"x": modalities}
         if not named:
             raise DataError("a Dataset needs at least one modality.")
+        _check_names(named)
         masks = dict(observed or {})
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         _known("observed", masks, named)
@@ -205,6 +206,12 @@ class Dataset:
 
 
 # cached_property writes to the instance dictionary and so passes by __setattr__.
+
+
+def _check_names(names: Iterable[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name or name.startswith("@") or set(name) & set("/:"):
+            raise DataError(f"modality {name!r}: a name is text without / or : that does not begin with @.")
 
 
 def _bytes(piece: np.ndarray) -> bytes:

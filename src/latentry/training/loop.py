@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from latentry.errors import DataError
+from latentry.errors import DataError, TrainingDiverged
 from latentry.training.compiled import Knobs, Progressed, evaluate, initial_optimiser, metric_zeros, run_steps
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
@@ -66,22 +66,26 @@ class Task:
 
     def advance(self, state: RunState, most: int) -> RunState:
         """At most ``most`` optimiser steps on, within one window; the end of an epoch is settled when it is reached."""
+        onward, trouble = self._take_steps(state, most)
+        if trouble is not None:
+            taken = onward.step - state.step
+            # The weights that gave a loss that is not finite are spoiled, those before them were sound: go there again.
+            trouble.state = self._take_steps(state, taken - 1)[0] if taken else None
+            raise trouble
+        return self._end_epoch(onward) if onward.step == self.training.plan.steps else onward
+
+    def _take_steps(self, state: RunState, most: int) -> tuple[RunState, TrainingDiverged | None]:
         plan, phase = self.training.plan, self.phases[state.phase]
         number, start = divmod(state.step, plan.steps_per_window)
         stop = min(start + most, plan.steps_per_window, plan.steps - number * plan.steps_per_window)
         window = self.training.window((self.seed, state.restart, state.phase, state.epoch), number)
-        key = self._key(state, _TRAIN)
-        total = phase.epochs * plan.steps
+        key, first = self._key(state, _TRAIN), state.epoch * plan.steps + state.step
         now = Progressed(
-            state.module,
-            state.optimiser,
-            jnp.asarray(state.epoch * plan.steps + state.step, dtype=jnp.int32),
-            state.sums,
-            state.rows,
-            jnp.bool_(1),
+            state.module, state.optimiser, jnp.asarray(first, dtype=jnp.int32), state.sums, state.rows, jnp.bool_(1)
         )
-        after = run_steps(phase.recipe, _knobs(phase, total), now, window, key, jnp.asarray(start), jnp.asarray(stop))
-        count = int(after.step) - int(now.step)
+        knobs = _knobs(phase, phase.epochs * plan.steps)
+        after = run_steps(phase.recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
+        count = int(after.step) - first
         onward = replace(
             state,
             module=after.module,
@@ -90,13 +94,10 @@ class Task:
             rows=after.rows,
             step=state.step + count,
         )
-        if not bool(after.finite):
-            error = diverged(
-                phase, after.module, window, start + count, jax.random.fold_in(key, after.step), state.epoch
-            )
-            error.state = onward
-            raise error
-        return self._end_epoch(onward) if onward.step == plan.steps else onward
+        if bool(after.finite):
+            return onward, None
+        noise = jax.random.fold_in(key, after.step)
+        return onward, diverged(phase, after.module, window, start + count, noise, state.epoch)
 
     def _end_epoch(self, state: RunState) -> RunState:
         phase = self.phases[state.phase]

@@ -48,13 +48,16 @@ def run(
     keeper = _Keeper(save, save_every, save_seconds)
     pace = _Pace()
     with Interrupts() as interrupts, Bar(task.steps, shown=wants_bar(progress)) as bar:
+        sound = state  # a state whose loss was finite when the next step was taken
         while not state.finished and not interrupts.asked:
-            before = len(state.history)
+            before, earlier = len(state.history), state
             try:
                 state = pace.advance(task, state, keeper.steps_to_next(task.done(state)))
             except TrainingDiverged as error:
+                error.state = error.state or sound
                 keeper.always(error.state)
                 raise
+            sound = earlier
             if logger is not None:
                 for row in state.history[before:]:
                     logger.log(row)

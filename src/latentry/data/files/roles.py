@@ -15,8 +15,8 @@ from latentry.errors import DataError, nearest
 
 __all__ = ["Roles", "from_arrays", "header", "to_arrays"]
 
-KEY = "latentry"  # the name under which a file says what its arrays are
-_OBSERVED, _FACTOR, _DOMAIN, _ROWS = "observed/", "factor/", "domain", "rows"
+KEY = "@latentry"  # the name under which a file says what its arrays are; no modality begins with @
+_OBSERVED, _FACTOR, _DOMAIN, _ROWS = "@observed/", "@factor/", "@domain", "@rows"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def to_arrays(data: Dataset) -> dict[str, np.ndarray]:
 def from_arrays(arrays: Mapping[str, Any], roles: Roles) -> Dataset:
     """A dataset from named arrays: by their header if they have one, else by the roles."""
     if KEY in arrays:
-        return _from_header(arrays, json.loads(str(np.asarray(arrays[KEY])[()])))
+        return _chosen(_from_header(arrays, json.loads(str(np.asarray(arrays[KEY])[()]))), roles)
     roles.check(arrays)
     taken = set(roles.domain) | set(roles.factors)
     if roles.modalities is None:
@@ -103,6 +103,16 @@ def _from_header(arrays: Mapping[str, Any], about: dict[str, Any]) -> Dataset:
         rows=np.asarray(arrays[_ROWS]).tolist() if _ROWS in arrays else None,
         columns=layout["columns"],
     )
+
+
+def _chosen(data: Dataset, roles: Roles) -> Dataset:
+    """A file that says its own roles, with what the call asks for on top."""
+    if roles.modalities is not None:
+        data = data.select(*roles.modalities)
+    if roles.domain in ((), ("domain",), (_DOMAIN,)):
+        return data
+    roles.check(["domain", *data.factors], "domain or factor")
+    return data.with_domain(_join([data.factors[name] for name in roles.domain]))
 
 
 def _join(columns: list[np.ndarray]) -> Any:
