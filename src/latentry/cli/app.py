@@ -10,10 +10,13 @@ from typing import TextIO
 import typer
 from rich.console import Console
 
+from latentry.cli.bench import bench
 from latentry.cli.demo import demo
 from latentry.cli.fit import fit
 from latentry.cli.generate import generate
 from latentry.cli.info import info
+from latentry.cli.mi import mi
+from latentry.cli.natural import natural
 from latentry.cli.transform import transform
 from latentry.errors import DataWarning, LatentryError
 
@@ -26,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, fit, transform, info, generate):
+for command in (demo, fit, transform, mi, natural, generate, bench, info):
     app.command()(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +13,7 @@ from rich.console import Console
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["AsJson", "DomainName", "Factors", "Quiet", "Settings", "answer", "as_values", "settings_for"]
+__all__ = ["AsJson", "DomainName", "Factors", "Quiet", "Settings", "answer", "as_values", "pick", "settings_for"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on the standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
@@ -52,6 +52,17 @@ def as_values(text: str) -> Any:
     except ValueError:
         return text
     return tuple(value) if isinstance(value, list) else value
+
+
+def pick(columns: Mapping[str, Any], names: str, option: str) -> list[Any]:
+    """The columns that a comma-separated option names."""
+    chosen = [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen:
+        if name not in columns:
+            raise DataError(f"{option} names column {name!r}, which is not there{nearest(name, columns)}")
+    if not chosen:
+        raise DataError(f"{option} names no column.")
+    return [columns[name] for name in chosen]
 
 
 def answer(result: dict[str, Any], sentence: str, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from latentry.data.batches import Batch, Plan, assemble
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
-from latentry.data.files import read
+from latentry.data.files import read, read_columns
 from latentry.data.layout import Layout
 from latentry.data.standard import Standardiser
 
@@ -20,4 +20,5 @@ __all__ = [
     "Standardiser",
     "assemble",
     "read",
+    "read_columns",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from latentry.data.files import csv, h5ad, npy, npz, parquet, zarr
 from latentry.data.files.roles import Roles
 from latentry.errors import DataError, LatentryError, nearest
 
-__all__ = ["FORMATS", "read", "write"]
+__all__ = ["FORMATS", "read", "read_columns", "write"]
 
 FORMATS: Mapping[str, Any] = {
     ".npz": npz,
@@ -47,15 +47,32 @@ def read(
     if not path.exists():
         raise DataError(f"{path} does not exist.")
     roles = Roles.of(domain, modalities, factors)
+    return _explained(path, lambda: _format(path).read(path, roles))
+
+
+def read_columns(path: str | Path) -> dict[str, Any]:
+    """The columns of a csv or parquet file, by name, whatever they mean."""
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path} does not exist.")
+    form = _format(path)
+    if not hasattr(form, "columns"):
+        raise DataError(f"{path} is no table: give csv or parquet.")
+    return _explained(path, lambda: form.columns(path))
+
+
+def _explained(path: Path, reading: Callable[[], Any]) -> Any:
+    """The result of a reading; its problems as sentences that name the file."""
     try:
-        return _format(path).read(path, roles)
+        return reading()
     except LatentryError as problem:
         if str(path) in str(problem) or isinstance(problem, ImportError):
             raise
         raise DataError(f"{path}: {problem}") from problem
     except (OSError, ValueError, EOFError, KeyError) as problem:
         raise DataError(
-            f"{path} cannot be read as {path.suffix[1:]} ({problem}): it may be cut short or of another kind; write it again."
+            f"{path} cannot be read as {path.suffix[1:]} ({problem}): "
+            "it may be cut short or of another kind; write it again."
         ) from problem
 
 

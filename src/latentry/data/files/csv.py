@@ -15,6 +15,11 @@ from latentry.errors import DataError
 
 def read(path: Path, roles: Roles) -> Dataset:
     """The first line names the columns."""
+    return from_columns(columns(path), roles)
+
+
+def columns(path: Path) -> dict[str, np.ndarray]:
+    """Each column by its name: integers, numbers or text."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = [line for line in csv.reader(file) if line]
@@ -24,7 +29,7 @@ def read(path: Path, roles: Roles) -> Dataset:
         raise DataError(f"{path} has no row: a first line with column names and at least one row are needed.")
     names, rows = lines[0], lines[1:]
     _check(path, names, rows)
-    return from_columns({name: _column([row[i] for row in rows]) for i, name in enumerate(names)}, roles)
+    return {name: _column([row[i] for row in rows]) for i, name in enumerate(names)}
 
 
 def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
@@ -50,8 +55,8 @@ def _column(cells: list[str]) -> np.ndarray:
 
 def write(data: Dataset, path: Path) -> None:
     """Numbers are written so that they read back exactly."""
-    columns = to_columns(data)
+    table = to_columns(data)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerow(table)
+        writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))

@@ -24,12 +24,17 @@ def _library() -> Any:
 
 def read(path: Path, roles: Roles) -> Dataset:
     """Columns as in a csv file, with their own types; nulls are missing."""
+    return from_columns(columns(path), roles)
+
+
+def columns(path: Path) -> dict[str, np.ndarray]:
+    """Each column by its name."""
     arrow = _library()
     try:
         table = arrow.parquet.read_table(path)
     except arrow.ArrowException as problem:
         raise DataError(f"{path} is not a whole parquet file ({problem}): write it again.") from problem
-    return from_columns({name: _column(table[name]) for name in table.column_names}, roles)
+    return {name: _column(table[name]) for name in table.column_names}
 
 
 def _column(chunked: Any) -> np.ndarray:

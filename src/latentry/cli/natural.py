@@ -1,0 +1,62 @@
+"""latentry natural."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from latentry.cli.options import AsJson, answer, pick
+from latentry.data import read_columns
+from latentry.errors import DataError
+from latentry.natural import audit, check, from_columns
+
+__all__ = ["natural"]
+
+
+def natural(
+    table: Annotated[Path, typer.Argument(help="csv or parquet.")],
+    latent: Annotated[str, typer.Option(help="Column of the latent; several, separated by commas, for an embedding.")],
+    observables: Annotated[str, typer.Option(help="Columns that were observed, separated by commas.")],
+    domain: Annotated[str | None, typer.Option(help="Column of the domain.")] = None,
+    mass: Annotated[
+        str | None, typer.Option(help="Column of counts or probabilities: the table is then the law itself.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="Largest error, in nats, that still counts as natural.")] = 0.05,
+    level: Annotated[float, typer.Option(help="Largest probability of a false certificate (samples).")] = 0.05,
+    noise: Annotated[float | None, typer.Option(help="Noise added to an embedding, as part of its definition.")] = None,
+    quantiser: Annotated[int | None, typer.Option(help="Values to which an embedding is rounded.")] = None,
+    require: Annotated[bool, typer.Option("--require", help="Exit with 1 unless it is certified.")] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    json: AsJson = False,
+) -> None:
+    """Is a latent natural: does it mediate between the observables, and can each of them tell it alone?
+
+    With --mass each row is a cell of a known law, and the answer is exact. Without it each row is an observation, and
+    the answer is a certificate, a refutation or neither, at a stated level.
+    """
+    columns = read_columns(table)
+    seen = dict(
+        zip([name.strip() for name in observables.split(",")], pick(columns, observables, "--observables"), strict=True)
+    )
+    hidden = pick(columns, latent, "--latent")
+    where = None if domain is None else pick(columns, domain, "--domain")[0]
+    if mass is not None:
+        found: Any = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
+    else:
+        held = hidden[0] if len(hidden) == 1 and hidden[0].dtype.kind != "f" else np.column_stack(hidden)
+        found = audit(
+            seen, held, domain=where, epsilon=epsilon, level=level, noise=noise, quantiser=quantiser, seed=seed
+        )
+    answer(found.to_json(), str(found), as_json=json)
+    if require and (found.verdict is None or found.verdict.status != "certified"):
+        raise typer.Exit(1)
+
+
+def _exact(seen: dict[str, Any], hidden: list[Any], where: Any, mass: Any, epsilon: float) -> Any:
+    if len(hidden) > 1:
+        raise DataError("--latent names several columns; a table of a law has one.")
+    tables = from_columns(seen, hidden[0], domain=where, mass=mass)
+    return check(tables.laws, tables.channel, weights=tables.weights, epsilon=epsilon)
