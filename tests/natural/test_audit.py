@@ -53,6 +53,15 @@ def test_few_rows_say_so_instead_of_certifying():
     assert "more rows" in found.verdict.change
 
 
+def test_crowded_tables_fall_back_on_permutations():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 8, 200)
+    found = audit({"a": x, "b": (x + rng.integers(0, 2, 200)) % 8}, np.zeros(200, dtype=int), epsilon=0.1)
+    assert found.claims[0].lower is None
+    assert "too few rows per cell" in " ".join(found.notes)
+    assert "p = 0.005 for an error of zero" in " ".join(found.notes)
+
+
 def test_the_student_bounds_the_true_error_from_above():
     """The held-out mean loss is ε plus the student's own regret, so on average it lies above ε = 0.149."""
     family = finite_laws.noisy_copies(2, 0.1)

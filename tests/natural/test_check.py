@@ -149,3 +149,10 @@ def test_the_channel_may_be_undefined_where_nothing_happens():
     channel = np.full((2, 2, 2), np.nan)
     channel[0, 0], channel[1, 1] = [1, 0], [0, 1]
     assert check([law], channel, epsilon=0.01).verdict.certified
+
+
+def test_many_observables_look_at_the_ends_of_the_deletion_budget_only():
+    law = np.full((2,) * 9, 2.0**-9)
+    report = check(law, np.ones((2,) * 9 + (1,)))
+    assert sorted(report.pooled.deletion) == [1, 8]
+    assert report.pooled.mediation.value == pytest.approx(0.0, abs=1e-10)

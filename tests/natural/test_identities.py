@@ -210,9 +210,9 @@ def test_deletion_budgets_interpolate(case):
     family, alpha = case
     report = check(family.laws, family.channel, alpha)
     errors, n = report.pooled, family.observables
-    assert errors.deletion[0].value == pytest.approx(max(b.value for b in errors.weak), abs=1e-12)
-    assert errors.deletion[-1].value == pytest.approx(max(b.value for b in errors.redundancy), abs=1e-12)
-    assert all(a.value <= b.value + 1e-12 for a, b in itertools.pairwise(errors.deletion))
+    assert errors.deletion[1].value == pytest.approx(max(b.value for b in errors.weak), abs=1e-12)
+    assert errors.deletion[n - 1].value == pytest.approx(max(b.value for b in errors.redundancy), abs=1e-12)
+    assert all(a.value <= b.value + 1e-12 for a, b in itertools.pairwise(errors.deletion[m] for m in range(1, n)))
     pooled = np.tensordot(alpha, family.joint, axes=1)
     for i in range(n):
         noise = conditional_entropy(pooled, [n], list(range(n)))

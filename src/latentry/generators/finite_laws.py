@@ -169,8 +169,7 @@ def synergy(domains: int = 2) -> FiniteFamily:
     """Λ = A_1 xor A_2: no observable alone knows anything about it, and given it the bits determine each other."""
     symbol = np.full(2, 0.5)
     made = [
-        _pairs(symbol, lambda z: _independent([0.5, 0.5]), lambda z, a: _unit(2, a[0] ^ a[1]))
-        for _ in range(domains)
+        _pairs(symbol, lambda z: _independent([0.5, 0.5]), lambda z, a: _unit(2, a[0] ^ a[1])) for _ in range(domains)
     ]
     return FiniteFamily(np.stack([law for law, _ in made]), made[0][1], "redundancy fails: synergy")
 

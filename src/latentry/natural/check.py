@@ -127,7 +127,7 @@ def _errors(family: Family, alpha: Array) -> Errors:
         mediation=_exact(family.mediation(alpha)),
         redundancy=tuple(redundancy([i]) for i in range(n)),
         weak=weak,
-        deletion=tuple(maximum([redundancy(kept) for kept in family.keepers(m)]) for m in range(1, n)),
+        deletion={m: maximum([redundancy(kept) for kept in family.keepers(m)]) for m in family.budgets},
         deterministic=tuple(_exact(family.guess([i]).value(alpha)) for i in range(n)),
         latent_entropy=_exact(family.surprise([family.latent]).value(alpha)),
     )
@@ -135,13 +135,13 @@ def _errors(family: Family, alpha: Array) -> Errors:
 
 def _worst(family: Family, area: Region, tolerance: float) -> WorstCase:
     n = family.observables
-    suprema = {kept: worst_redundancy(family, kept, area) for m in range(1, n) for kept in family.keepers(m)}
+    suprema = {kept: worst_redundancy(family, kept, area) for m in family.budgets for kept in family.keepers(m)}
     rest = [tuple(i for i in range(n) if i != left_out) for left_out in range(n)]
     return WorstCase(
         mediation=worst_mediation(family, area, tolerance=tolerance),
         redundancy=tuple(suprema[(i,)] for i in range(n)),
         weak=tuple(suprema[kept] for kept in rest),
-        deletion=tuple(_largest([suprema[kept] for kept in family.keepers(m)]) for m in range(1, n)),
+        deletion={m: _largest([suprema[kept] for kept in family.keepers(m)]) for m in family.budgets},
         deterministic=tuple(worst_redundancy(family, [i], area, deterministic=True) for i in range(n)),
         region=area.name,
     )

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, rel_entr
+from scipy.special import rel_entr
 
 from latentry.errors import DataError, nearest
 
@@ -49,7 +49,8 @@ def entropy(law: Array, axes: Axes | None = None) -> float:
     0.693147
     """
     table = law if axes is None else marginal(law, axes)
-    return float(entr(table).sum())
+    # One vectorised logarithm and one dot product: several times faster than an entropy per cell.
+    return -float(np.vdot(table, np.log(np.where(table > 0, table, 1.0))))
 
 
 def conditional_entropy(law: Array, axes: Axes, given: Axes = ()) -> float:
@@ -76,8 +77,21 @@ def total_correlation(law: Array, blocks: Sequence[Axes] | None = None, given: A
     0.693147
     """
     table, parts, condition = _gather(law, blocks, given)
-    with_condition = sum(entropy(table, [*p, *condition]) for p in parts)
-    return with_condition - entropy(table) - (len(parts) - 1) * entropy(table, condition)
+    spread = _summed_entropies(table, parts, condition)
+    return spread - entropy(table) - (len(parts) - 1) * entropy(table, condition)
+
+
+def _summed_entropies(table: Array, parts: list[list[int]], condition: list[int]) -> float:
+    """Σ_i H(X_i, C), halving the table on the way: two passes over it however many parts there are."""
+    if len(parts) == 1:
+        return entropy(table, [*parts[0], *condition])
+    total = 0.0
+    for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
+        named = sorted({a for part in half for a in part} | set(condition))
+        order = {axis: position for position, axis in enumerate(named)}
+        inner = [[order[a] for a in part] for part in half]
+        total += _summed_entropies(marginal(table, named), inner, [order[a] for a in condition])
+    return total
 
 
 def dual_total_correlation(law: Array, blocks: Sequence[Axes] | None = None, given: Axes = ()) -> float:

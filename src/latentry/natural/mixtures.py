@@ -23,6 +23,8 @@ from latentry.natural.entropies import marginal
 __all__ = ["Family", "Surprise"]
 
 Array = NDArray[np.float64]
+# Beyond this, the subsets of every size are too many to look at.
+_FEW_OBSERVABLES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,21 @@ class Family:
 
     def guess(self, kept: Sequence[int]) -> Surprise:
         """H(Λ | X_kept): the deterministic redundancy of the kept observables."""
-        return self.surprise([self.latent], kept)
+        key = tuple(sorted(kept))
+        if key not in self._guesses:
+            self._guesses[key] = self.surprise([self.latent], key)
+        return self._guesses[key]
+
+    @cached_property
+    def _guesses(self) -> dict[tuple[int, ...], Surprise]:
+        """Made once each: domains, pool and worst case all ask for the same ones."""
+        return {}
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """How many observables may be deleted: every number for few of them, else only the weak and strong ends."""
+        n = self.observables
+        return tuple(range(1, n)) if n <= _FEW_OBSERVABLES else (1, n - 1)
 
     def keepers(self, deleted: int) -> list[tuple[int, ...]]:
         """The subsets of observables that remain when `deleted` of them are dropped."""

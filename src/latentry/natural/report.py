@@ -26,7 +26,7 @@ class Errors:
         mediation: TC(X|Λ).
         redundancy: strong, I(Λ; X_{−i}|X_i), one per observable.
         weak: I(Λ; X_i|X_{−i}), one per observable.
-        deletion: for m = 1, ..., n − 1, the largest I(Λ; X_D|X_{−D}) with |D| = m.
+        deletion: by the number m of deleted observables, the largest I(Λ; X_D|X_{−D}) with |D| = m.
         deterministic: H(Λ|X_i), one per observable.
         latent_entropy: H(Λ); a latent that is almost constant is redundant for nothing.
     """
@@ -34,7 +34,7 @@ class Errors:
     mediation: Bound
     redundancy: tuple[Bound, ...]
     weak: tuple[Bound, ...]
-    deletion: tuple[Bound, ...]
+    deletion: Mapping[int, Bound]
     deterministic: tuple[Bound, ...]
     latent_entropy: Bound
 
@@ -51,7 +51,7 @@ class WorstCase:
     mediation: Supremum
     redundancy: tuple[Supremum, ...]
     weak: tuple[Supremum, ...]
-    deletion: tuple[Interval, ...]
+    deletion: Mapping[int, Interval]
     deterministic: tuple[Supremum, ...]
     region: str
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import OptimizeResult, linprog
 
 from latentry.errors import DataError
 from latentry.natural.optimum.pricing import Pricing, marginals
@@ -52,19 +52,21 @@ class _Search:
         self.worth = np.concatenate([self.worth, self.pricing.worth(laws[first])])
 
     def solve(self) -> tuple[Array, Array, float]:
-        """Shares of the columns, the dual prices c, and the value of the master problem."""
+        """Shares of the columns, the dual prices c, and the value of the master problem.
+
+        Rows are divided by p(x) and columns by the largest share they could have, so that every coefficient lies
+        between 0 and 1 however small a cell is.
+        """
         rows = self.law > 0
-        solution = linprog(
-            -self.worth,
-            A_eq=self.laws[:, rows].T,
-            b_eq=self.law[rows],
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if solution.x is None:
-            raise DataError(f"the linear programme over {len(self.laws)} component laws failed: {solution.message}")
+        mass = self.law[rows]
+        ratios = self.laws[:, rows] / mass
+        most = 1.0 / ratios.max(axis=1)
+        solution = _linear_programme(-self.worth * most, (ratios * most[:, None]).T)
         prices = np.zeros(self.law.size)
-        prices[rows] = -solution.eqlin.marginals
-        return solution.x, prices, float(solution.x @ self.worth)
+        prices[rows] = -solution.eqlin.marginals / mass
+        # A column counts when it has a noticeable part of the share it could have; the rest is rounding.
+        shares = np.where(solution.x > 1e-9, solution.x * most, 0.0)
+        return shares, prices, float(shares @ self.worth)
 
     def price(self, prices: Array, shares: Array, starts: int) -> float:
         """Add the laws that these prices undervalue; returns the largest undervaluation found."""
@@ -74,7 +76,7 @@ class _Search:
         return max(0.0, float(gains.max(initial=0.0)))
 
     def _starts(self, shares: Array, starts: int) -> tuple[Array, ...]:
-        used = marginals(self.laws[: len(shares)][shares > 1e-9], self.pricing.shape)
+        used = marginals(self.laws[: len(shares)][shares > 0], self.pricing.shape)
         fresh = [self.rng.dirichlet(np.full(d, 0.7), size=starts) for d in self.pricing.shape]
         factors = [np.maximum(np.concatenate(pair), 1e-6) for pair in zip(used, fresh, strict=True)]
         return tuple(f / f.sum(axis=-1, keepdims=True) for f in factors)
@@ -93,6 +95,16 @@ class _Search:
         gain = self.price(prices, shares, starts)
         if float(self.law @ prices) + gain - value <= self.tolerance / 2:
             self.certify(prices, gain)
+
+
+def _linear_programme(cost: Array, matrix: Array) -> OptimizeResult:
+    """Minimise cost·y over y ≥ 0 with matrix·y = 1, as accurately as the solver manages."""
+    for tolerance in (1e-10, 1e-9, 1e-7):
+        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        solution = linprog(cost, A_eq=matrix, b_eq=np.ones(len(matrix)), options=options)
+        if solution.x is not None:
+            return solution
+    raise DataError(f"the linear programme over {len(cost)} component laws failed: {solution.message}")
 
 
 def concave_envelope(
@@ -116,7 +128,7 @@ def concave_envelope(
         if search.upper - value <= tolerance or search.spent >= nodes:
             break
         if turn % 4 == 0:
-            better, suggested = pricing.refine(flat, search.laws[shares > 1e-12], shares[shares > 1e-12])
+            better, suggested = pricing.refine(flat, search.laws[shares > 0], shares[shares > 0])
             search.add(better)
             if suggested is not None:
                 shares, _, value = search.solve()
@@ -126,5 +138,5 @@ def concave_envelope(
     shares, prices, value = search.solve()
     if not np.isfinite(search.upper):
         search.certify(prices, 0.0)
-    keep = shares > 1e-12
+    keep = shares > 0
     return Envelope(search.laws[: len(shares)][keep], shares[keep], value, search.upper, turn, search.spent)

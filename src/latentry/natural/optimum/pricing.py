@@ -175,13 +175,13 @@ class NaturalComponents:
     def refine(self, law: Array, laws: Array, shares: Array) -> tuple[Array, Array | None]:
         """Merge components that are almost equal, descend on the channel, and read the prices off the slopes."""
         merged = _merged(laws, shares)
-        occupied = law > 0
+        total = merged.sum(axis=0)
         kernel = np.full((law.size, len(merged)), 1.0 / len(merged))
-        kernel[occupied] = (merged[:, occupied] / merged[:, occupied].sum(axis=0)).T
+        kernel[total > 0] = (merged[:, total > 0] / total[total > 0]).T
         grid = (*self.shape, len(merged))
         channel = descend(law.reshape(1, *self.shape), kernel.reshape(grid), self.weights).reshape(law.size, -1)
         masses = (law[:, None] * channel).T
-        masses = masses[masses.sum(axis=1) > 1e-12]
+        masses = masses[masses.sum(axis=1) > 1e-12 * law.max()]
         components = masses / masses.sum(axis=1, keepdims=True)
         return components, self._tangent_prices(law, masses, components)
 

@@ -124,9 +124,7 @@ def audit(
         raise DataError(f"fit={fit} must lie between 0 and 1")
     if mean not in METHODS:
         raise DataError(f"mean={mean!r}{nearest(str(mean), METHODS)}")
-    rows = gather(
-        data, channel, blocks=blocks, domain=domain, noise=noise, quantiser=quantiser, fit=fit, seed=seed
-    )
+    rows = gather(data, channel, blocks=blocks, domain=domain, noise=noise, quantiser=quantiser, fit=fit, seed=seed)
     chosen = families.choose(family, rows)
     judged = families.Judge(rows, chosen, epsilon, level, mean, seed)
     places = judged.places()
@@ -141,7 +139,7 @@ def audit(
         level=level,
         rows=(len(rows.fit), len(rows.audit)),
         family=chosen,
-        notes=tuple(_notes(rows)),
+        notes=(*_notes(rows), *_crowding_notes(claims)),
     )
 
 
@@ -169,8 +167,20 @@ def _notes(rows: Rows) -> list[str]:
     if isinstance(rows.channel, GaussianChannel):
         signal = rows.channel.mean.var(axis=0) / np.mean(rows.channel.scale**2, axis=0)
         if (signal < 0.01).all():
-            notes.append("Λ is almost all noise (signal under 1 % of its variance): redundancy is then small for nothing.")
+            notes.append(
+                "Λ is almost all noise (signal under 1 % of its variance): redundancy is then small for nothing."
+            )
     return notes
+
+
+def _crowding_notes(claims: Sequence[Claim]) -> list[str]:
+    """Where cells hold too few rows for a likelihood ratio, say what the permutations found."""
+    return [
+        f"{claim.name}: too few rows per cell for a likelihood ratio, so it cannot be refuted at epsilon; "
+        f"permutations give p = {min(t.p_value for t in claim.tests):.2g} for an error of zero."
+        for claim in claims
+        if claim.lower is None and claim.tests
+    ]
 
 
 def noise_curve(

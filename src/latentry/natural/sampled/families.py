@@ -150,7 +150,11 @@ class Judge:
             "lower",
             confidence=1 - self.level,
             method="likelihood ratio inverted",
-            assumptions=(*_INDEPENDENT, "many rows per cell", *(("Gaussian rows",) if self.family == "gaussian" else ())),
+            assumptions=(
+                *_INDEPENDENT,
+                "many rows per cell",
+                *(("Gaussian rows",) if self.family == "gaussian" else ()),
+            ),
             n=min(r.rows for r in known),
             seed=self.seed,
         )
