@@ -9,12 +9,15 @@ from latentry.information.measure import (
     total_correlation,
 )
 from latentry.information.normalisers import NORMALISERS
+from latentry.information.plane import InformationPlane, information_plane
 
 __all__ = [
     "NORMALISERS",
+    "InformationPlane",
     "entropy",
     "independence_test",
     "information_of_table",
+    "information_plane",
     "mutual_information",
     "pairwise",
     "total_correlation",

@@ -54,10 +54,17 @@ def dimension_caution(question: Question, method: str) -> str | None:
     return None
 
 
+def _copies(rows: np.ndarray) -> int:
+    """How many rows repeat another; a column without repeats, which is the usual case, settles it by one sort."""
+    if not np.any(np.diff(np.sort(rows[:, 0])) == 0):
+        return 0
+    return len(rows) - len(np.unique(rows, axis=0))
+
+
 def _ties(block: Block, method: str) -> str | None:
     if block.discrete or not method.startswith(("ksg", "flow", "auto")):
         return None
-    copies = block.n - len(np.unique(block.values, axis=0))
+    copies = _copies(block.values)
     if copies == 0:
         return None
     return (

@@ -100,6 +100,18 @@ def _discrete(question: Question) -> Answer:
     return Answer(discrete_information(*labels, correction=question.options.correction), "discrete", "")
 
 
+def _critic(question: Question, bound: str) -> Answer:
+    from latentry.information.critic import critic_answer  # compiles: only when asked for
+
+    return critic_answer(question, bound)
+
+
+def _flow(question: Question) -> Answer:
+    from latentry.information.flow import flow_answer  # compiles: only when asked for
+
+    return flow_answer(question)
+
+
 ESTIMATORS: dict[str, Rule] = {
     "auto": auto_answer,
     "ksg": lambda q: _ksg(q, 1),
@@ -111,6 +123,11 @@ ESTIMATORS: dict[str, Rule] = {
     "binned": _binned,
     "discrete": _discrete,
     "mixed": mixed_answer,
+    "mine": lambda q: _critic(q, "mine"),
+    "infonce": lambda q: _critic(q, "infonce"),
+    "nwj": lambda q: _critic(q, "nwj"),
+    "smile": lambda q: _critic(q, "smile"),
+    "flow": _flow,
 }
 TAKES_LABELS = frozenset({"auto", "mixed", "discrete"})
 

@@ -87,7 +87,7 @@ def kth_distance(rows: Array, k: int) -> tuple[Array, Array]:
 
 def _kth_radius(rows: Array, k: int) -> Array:
     """As `kth_distance`, without the neighbours' numbers: a third of the memory."""
-    tree = cKDTree(rows)
+    tree = cKDTree(rows, leafsize=8 if rows.shape[1] == 2 else 16)  # measured: smaller leaves pay in the plane
     radius = np.empty(len(rows))
     radius[tree.indices] = tree.query(
         rows[tree.indices], k=[k + 1], p=np.inf, workers=workers() if len(rows) > SMALL else 1
@@ -108,7 +108,7 @@ def _tree_neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule:
     if rule == "within":
         groups, reaches = [*groups, joint], [*reaches, radius + margin]
     jobs = list(zip(groups, reaches, strict=True))
-    counts = tuple(_in_threads(lambda job: count_within(*job), jobs, len(joint)))
+    counts = tuple(_in_threads(lambda job: count_within(*job), jobs, joint.size // 4))
     return Neighbourhood(radius, counts[: len(spaces)], counts[-1] if rule == "within" else np.full(len(joint), k))
 
 

@@ -1,0 +1,111 @@
+"""Other packages' estimators, called one at a time in their own environment.
+
+Run by the information benchmarks as `peer-python information_peers.py NAME K FILE...`; needs nothing of latentry. Prints one JSON
+line per file: value in nats, first and best wall time, peak memory.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+VENV = HERE / ".venv-information-peers"
+PACKAGES = [
+    "scikit-learn==1.9.1",
+    "ennemi==1.5.0",
+    "infomeasure==0.6.3",
+    "npeet-plus==0.2.0",
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+]
+REPEATS = 5
+LONG = 6.0  # seconds after which a run is not repeated
+
+
+def scikit_learn(x, y, k):
+    from sklearn.feature_selection import mutual_info_regression
+
+    if x.shape[1] > 1 or y.shape[1] > 1:
+        raise NotImplementedError("one column against one column only")
+    return mutual_info_regression(x, y[:, 0], n_neighbors=k, random_state=0, n_jobs=2)[0]
+
+
+def ennemi(x, y, k):
+    if x.shape[1] == y.shape[1] == 1:
+        from ennemi import estimate_mi
+
+        return float(estimate_mi(y[:, 0], x[:, 0], k=k, preprocess=True).flatten()[0])
+    from ennemi._entropy_estimators import _estimate_single_mi  # the public function takes single columns
+
+    return _estimate_single_mi(x / x.std(axis=0), y / y.std(axis=0), k)
+
+
+def npeet_plus(x, y, k):
+    import numpy as np
+    from npeet_plus import mi
+
+    return mi(x, y, k=k) * np.log(2)
+
+
+def infomeasure(x, y, k):
+    import infomeasure as im
+
+    return im.mutual_information(x, y, approach="ksg", k=k)
+
+
+def cca(x, y, k):
+    """Canonical correlations, −½ Σ log(1 − ρ²): the strongest single estimator of published comparisons on these tasks."""
+    import numpy as np
+
+    x, y = (np.linalg.qr(v - v.mean(axis=0))[0] for v in (x, y))
+    rho = np.linalg.svd(x.T @ y, compute_uv=False)
+    return -0.5 * float(np.sum(np.log1p(-np.minimum(rho**2, 1 - 1e-12))))
+
+
+def latentry(x, y, k):
+    from latentry.information import mutual_information
+
+    return float(mutual_information(x, y, estimator="ksg", k=k, confidence=None))
+
+
+CONTENDERS = {f.__name__: f for f in (latentry, scikit_learn, ennemi, npeet_plus, infomeasure, cca)}
+
+
+def peer_python():
+    """The interpreter of the peers' environment, made when missing."""
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+    return str(python)
+
+
+def measure(name, path, k, repeats):
+    import numpy as np
+
+    data = np.load(path)
+    x, y = data["x"], data["y"]
+    times = []
+    while len(times) < repeats and sum(times) < LONG:
+        start = time.perf_counter()
+        value = CONTENDERS[name](x, y, k)
+        times.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"value": float(value), "first": times[0], "best": min(times), "peak_mb": peak, "runs": len(times)}
+
+
+def main():
+    name, k, *paths = [word for word in sys.argv[1:] if word != "--once"]
+    repeats = 1 if "--once" in sys.argv else REPEATS
+    for path in paths:
+        try:
+            print(json.dumps(measure(name, path, int(k), repeats)), flush=True)
+        except NotImplementedError as error:
+            print(json.dumps({"missing": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
