@@ -1,5 +1,7 @@
 """Audits of planted samples: the right verdict for the right reason, and refusals in words."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -185,6 +187,9 @@ def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
     assert all(b.direction == "estimate" for b in found.drift.values())
     assert "I(domain; X | Λ)" in found.drift
     assert "audited" in str(found)
+    written = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert written["claims"][1]["upper"]["direction"] == "upper"
+    assert written["verdicts"]["every mixture"]["status"] == found.verdict.status
 
 
 def test_drift_sees_a_domain_that_shows_through():

@@ -78,11 +78,12 @@ def test_a_domain_without_weight_gets_an_infinite_bound():
 
 def test_text_and_json():
     family = finite_laws.xor_across_domains(shared=True)
-    report = check(family.laws, family.channel, epsilon=0.1, names=["north", "south"])
+    report = check(family.laws, family.channel, epsilon=0.1, names=["north", "south"], observables=["left", "right"])
     text = str(report)
+    assert "redundancy right" in text.splitlines()[0]
     assert "north" in text
     assert "worst mixture" in text
-    assert "[copy of X_1]" in text
+    assert "[copy of left]" in text
     assert "Pooled mediation does not bound the domains" in text
     written = json.loads(json.dumps(report.to_json(), allow_nan=False))
     assert written["pooled"]["mediation"]["direction"] == "exact"
@@ -98,6 +99,10 @@ def test_one_law_is_one_domain_and_counts_can_be_scaled():
     report = check(4 * FAIR, CONSTANT, normalize=True)
     assert report.names == ("domain 0",)
     assert report.worst.region == "the only domain"
+    assert "pooled" not in str(report)
+    only = check(FAIR, CONSTANT, epsilon=0.1)
+    assert list(only.verdicts) == ["domain 0"]
+    assert only.verdict.certified
 
 
 def test_a_worst_case_in_a_ball():
@@ -122,6 +127,7 @@ def test_a_worst_case_in_a_ball():
         (lambda: check([FAIR, FAIR], CONSTANT, [0.9, 0.9]), "weights sums to 1.8"),
         (lambda: check([FAIR], CONSTANT, epsilon=0), "epsilon=0 must be positive"),
         (lambda: check([FAIR], CONSTANT, names=["a", "b"]), "names has 2 entries; there are 1 domains"),
+        (lambda: check([FAIR], CONSTANT, observables=["a"]), "observables has 1 entries; there are 2 observables"),
         (lambda: check([FAIR], CONSTANT, region=ball([0.5, 0.5], 0.1)), "region is over 2 domains; there are 1"),
         (lambda: check([[[np.nan, 1], [0, 0]]], CONSTANT), r"laws\[0\] has the entry nan at cell \(0, 0\)"),
         (lambda: check([[["a", 1], [0, 0]]], CONSTANT), r"laws\[0\] is not a table of numbers"),

@@ -27,6 +27,7 @@ def test_probabilities_round_trip():
     np.testing.assert_allclose(tables.weights, 1 / 3)
     assert tables.rows is None
     assert tables.channel_drift < 1e-12
+    assert tables.notes == ()
     joint_mass = from_columns(shuffled, latent[order], domain=domain[order], mass=mass[order] / 3)
     np.testing.assert_allclose(joint_mass.laws, family.laws)
 
@@ -48,6 +49,8 @@ def test_domains_that_disagree_about_the_channel_show_drift():
     tables = from_columns({"A": [0, 0], "B": [0, 0]}, ["u", "v"], domain=["north", "south"])
     assert tables.channel_drift == pytest.approx(np.log(2))
     assert tables.domains == ("north", "south")
+    assert "counts of 2 rows" in tables.notes[0]
+    assert "I(Λ; domain|X) = 0.693 nats" in tables.notes[1]
 
 
 @pytest.mark.parametrize(

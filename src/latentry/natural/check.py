@@ -32,6 +32,7 @@ def check(
     epsilon: float | None = None,
     region: Region | None = None,
     names: Sequence[str] | None = None,
+    observables: Sequence[str] | None = None,
     normalize: bool = False,
     tolerance: float = 1e-5,
 ) -> Report:
@@ -57,6 +58,7 @@ def check(
         epsilon: the largest error, in nats, that still counts as natural; gives verdicts.
         region: mixtures for the worst case (`simplex`, `box`, `ball`); all of them by default.
         names: of the domains.
+        observables: their names; X_1, X_2, ... by default.
         normalize: scale counts to probabilities.
         tolerance: of the worst mediation error, in nats.
     """
@@ -68,23 +70,23 @@ def check(
     area = simplex(k) if region is None else region
     if area.vertices.shape[1] != k:
         raise DataError(f"region is over {area.vertices.shape[1]} domains; there are {k}")
-    labels = tuple(names) if names is not None else tuple(f"domain {j}" for j in range(k))
-    if len(labels) != k:
-        raise DataError(f"names has {len(labels)} entries; there are {k} domains")
+    labels = _labels(names, "names", "domains", [f"domain {j}" for j in range(k)])
+    views = _labels(observables, "observables", "observables", [f"X_{i + 1}" for i in range(family.observables)])
     corners = [_errors(family, corner) for corner in np.eye(k)]
     pooled, worst = _errors(family, alpha), _worst(family, area, tolerance)
     gradient, slopes = _gradients(family, alpha)
     theorem = tuple(_theorem(family, alpha, j, corners[j], pooled) for j in range(k))
     stationary = _is_stationary(alpha, gradient)
-    verdicts = {} if epsilon is None else _verdicts(labels, corners, pooled, worst, epsilon)
+    verdicts = {} if epsilon is None else _verdicts(labels, views, corners, pooled, worst, epsilon)
     return Report(
         names=labels,
+        observables=views,
         weights=alpha,
         domains=tuple(corners),
         pooled=pooled,
         worst=worst,
         drift=_drift(family, alpha),
-        baselines=_baselines(family, alpha),
+        baselines=_baselines(family, alpha, views),
         mediation_gradient=gradient,
         redundancy_gradients=slopes,
         stationary=stationary,
@@ -165,8 +167,8 @@ def _drift(family: Family, alpha: Array) -> Drift:
     )
 
 
-def _baselines(family: Family, alpha: Array) -> dict[str, Errors]:
-    channels = baseline_channels(family.laws.shape[1:])
+def _baselines(family: Family, alpha: Array, views: Sequence[str]) -> dict[str, Errors]:
+    channels = baseline_channels(family.laws.shape[1:], views)
     return {name: _errors(Family(family.laws, kernel), alpha) for name, kernel in channels.items()}
 
 
@@ -206,22 +208,43 @@ def _ratio(error: float, share: float) -> float:
 
 
 def _verdicts(
-    names: Sequence[str], corners: Sequence[Errors], pooled: Errors, worst: WorstCase, epsilon: float
+    names: Sequence[str],
+    views: Sequence[str],
+    corners: Sequence[Errors],
+    pooled: Errors,
+    worst: WorstCase,
+    epsilon: float,
 ) -> Mapping[str, Verdict]:
-    laws = [*zip(names, names, corners, strict=True), ("pooled", "the pooled law", pooled)]
-    answers = {key: _verdict(where, [e.mediation], [[r] for r in e.redundancy], epsilon) for key, where, e in laws}
-    ends = [[s.lower, s.upper] for s in worst.redundancy]
-    sides = [worst.mediation.lower, worst.mediation.upper]
-    answers["worst mixture"] = _verdict("the worst mixture", sides, ends, epsilon)
+    """One per domain; with several, also the pooled law and the worst mixture."""
+    answers = {
+        name: _verdict(name, views, [e.mediation], [[r] for r in e.redundancy], epsilon)
+        for name, e in zip(names, corners, strict=True)
+    }
+    if len(names) > 1:
+        middle = [[r] for r in pooled.redundancy]
+        answers["pooled"] = _verdict("the pooled law", views, [pooled.mediation], middle, epsilon)
+        ends = [[s.lower, s.upper] for s in worst.redundancy]
+        sides = [worst.mediation.lower, worst.mediation.upper]
+        answers["worst mixture"] = _verdict("the worst mixture", views, sides, ends, epsilon)
     return answers
 
 
-def _verdict(where: str, mediation: Sequence[Bound], redundancy: Sequence[Sequence[Bound]], epsilon: float) -> Verdict:
+def _verdict(
+    where: str, views: Sequence[str], mediation: Sequence[Bound], redundancy: Sequence[Sequence[Bound]], epsilon: float
+) -> Verdict:
     parts = [judge(f"mediation error in {where}", mediation, epsilon)]
     parts += [
-        judge(f"redundancy error of X_{i + 1} in {where}", bounds, epsilon) for i, bounds in enumerate(redundancy)
+        judge(f"redundancy error of {view} in {where}", bounds, epsilon)
+        for view, bounds in zip(views, redundancy, strict=True)
     ]
     return all_of(parts, f"Λ is natural within {epsilon:g} nats in {where}")
+
+
+def _labels(given: Sequence[str] | None, argument: str, what: str, default: list[str]) -> tuple[str, ...]:
+    labels = tuple(default if given is None else given)
+    if len(labels) != len(default):
+        raise DataError(f"{argument} has {len(labels)} entries; there are {len(default)} {what}")
+    return labels
 
 
 def _notes(

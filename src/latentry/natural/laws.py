@@ -114,9 +114,10 @@ def copy_channel(shape: Sequence[int], axis: int) -> Array:
     return np.broadcast_to(rows, (*shape, shape[axis])).copy()
 
 
-def baseline_channels(shape: Sequence[int]) -> dict[str, Array]:
+def baseline_channels(shape: Sequence[int], names: Sequence[str] | None = None) -> dict[str, Array]:
     """Latents that cost nothing to think of; a candidate must beat them."""
-    copies = {f"copy of X_{i + 1}": copy_channel(shape, i) for i in range(len(shape))}
+    labels = names or [f"X_{i + 1}" for i in range(len(shape))]
+    copies = {f"copy of {label}": copy_channel(shape, i) for i, label in enumerate(labels)}
     return {"constant": constant_channel(shape), **copies}
 
 

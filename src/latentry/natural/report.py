@@ -13,7 +13,7 @@ from latentry.evidence.bound import Bound, Interval
 from latentry.evidence.verdict import Verdict
 from latentry.natural.suprema import Supremum
 
-__all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase"]
+__all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase", "plain"]
 
 Array = NDArray[np.float64]
 
@@ -107,6 +107,7 @@ class Report:
     """The naturality of one latent in every domain, pooled, and under the worst mixture."""
 
     names: tuple[str, ...]
+    observables: tuple[str, ...]
     weights: Array
     domains: tuple[Errors, ...]
     pooled: Errors
@@ -123,52 +124,47 @@ class Report:
     @property
     def verdict(self) -> Verdict | None:
         """Natural within epsilon under every mixture of the region; None if no epsilon was declared."""
-        return self.verdicts.get("worst mixture")
+        return list(self.verdicts.values())[-1] if self.verdicts else None
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("", "mediation", "redundancy (each X_i)", "H(Λ)")]
-        for name, errors in [*zip(self.names, self.domains, strict=True), ("pooled", self.pooled)]:
-            rows.append((name, _number(errors.mediation), _numbers(errors.redundancy), _number(errors.latent_entropy)))
-        worst = self.worst
-        ceilings = "  ".join(f"≤{s.upper.value:.4f}" for s in worst.redundancy)
-        rows.append(("worst mixture", f"≤{worst.mediation.upper.value:.4f}", ceilings, ""))
-        for name, errors in self.baselines.items():
-            rows.append((f"[{name}]", _number(errors.mediation), _numbers(errors.redundancy), ""))
-        table = _aligned(rows)
-        answers = [str(verdict) for verdict in self.verdicts.values()]
-        return "\n".join([table, f"(nats; worst over {worst.region})", *answers, *self.notes])
+        rows = [["", "mediation", *(f"redundancy {name}" for name in self.observables), "H(Λ)"]]
+        laws = list(zip(self.names, self.domains, strict=True))
+        several = len(laws) > 1
+        rows += [[name, *_numbers(errors)] for name, errors in [*laws, *([("pooled", self.pooled)] if several else [])]]
+        worst = [self.worst.mediation, *self.worst.redundancy]
+        rows += [["worst mixture", *(f"≤ {s.upper.value:.4f}" for s in worst), ""]] if several else []
+        rows += [[f"[{name}]", *_numbers(errors)] for name, errors in self.baselines.items()]
+        scope = f"(nats; worst over {self.worst.region})" if several else "(nats)"
+        return "\n".join([_aligned(rows), scope, *map(str, self.verdicts.values()), *self.notes])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
-        return _plain(self)
+        return plain(self)
 
 
-def _number(bound: Bound) -> str:
-    return f"{bound.value:.4f}"
+def _numbers(errors: Errors) -> list[str]:
+    return [f"{b.value:.4f}" for b in (errors.mediation, *errors.redundancy, errors.latent_entropy)]
 
 
-def _numbers(bounds: tuple[Bound, ...]) -> str:
-    return "  ".join(_number(b) for b in bounds)
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
+def _aligned(rows: list[list[str]]) -> str:
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _plain(value: Any) -> Any:
-    """Dataclasses, arrays and mappings as JSON types; what is not finite becomes a string."""
+def plain(value: Any) -> Any:
+    """Dataclasses, arrays and mappings as JSON types; what is not finite becomes a string, functions are left out."""
     if isinstance(value, Bound | Interval | Verdict):
         return value.to_json()
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        named = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {name: plain(part) for name, part in named.items() if not callable(part)}
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     return value

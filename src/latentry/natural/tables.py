@@ -17,6 +17,15 @@ __all__ = ["Tables", "from_columns"]
 Array = NDArray[np.float64]
 
 
+_COUNTED = (
+    "These are counts of {} rows: the errors are exact for the table, not for the law it was drawn from; "
+    "audit the rows for that."
+)
+_SHIFTING = (
+    "The domains disagree about K(λ|x), which they should share: I(Λ; domain|X) = {:.3g} nats; the pooled one was used."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """What the columns say.
@@ -40,6 +49,13 @@ class Tables:
     domains: tuple[str, ...]
     rows: int | None
     channel_drift: float
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of exact errors from this table should know."""
+        counted = () if self.rows is None else (_COUNTED.format(self.rows),)
+        shifting = () if self.channel_drift < 0.01 else (_SHIFTING.format(self.channel_drift),)
+        return (*counted, *shifting)
 
 
 def from_columns(

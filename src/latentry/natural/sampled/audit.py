@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence.bound import Bound
 from latentry.evidence.verdict import Verdict, all_of
+from latentry.natural.report import plain
 from latentry.natural.sampled import families
 from latentry.natural.sampled.claims import Claim, holm
 from latentry.natural.sampled.means import METHODS, MeanMethod
@@ -60,6 +61,10 @@ class Audit:
     def simultaneous(self) -> tuple[str, ...]:
         """The claims that are certified together, by Holm's method at the level."""
         return holm(self.claims, self.level)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return plain(self)
 
     def __str__(self) -> str:
         fit, rest = self.rows
