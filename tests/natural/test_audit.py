@@ -184,6 +184,7 @@ def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
     assert "30 rows with a missing block were left out." in found.notes
     assert len(found.verdicts) == 3
     assert found.family == "general"
+    assert audit(data, sample.latent, epsilon=0.2, labels=["left", "right"], drift=False).family == "discrete"
     assert all(b.direction == "estimate" for b in found.drift.values())
     assert "I(domain; X | Λ)" in found.drift
     assert "audited" in str(found)
@@ -201,6 +202,15 @@ def test_drift_sees_a_domain_that_shows_through():
     assert found.drift["I(Λ; domain | a)"].value < 0.02
 
 
+def test_a_quantiser_is_judged_on_rows_it_did_not_see():
+    _, views = gaussian_views(600)
+    options = {"blocks": None, "domain": None, "noise": None, "fit": 0.5, "seed": 0}
+    rows = gather(views, views["a"] + views["b"], quantiser=3, **options)
+    np.testing.assert_array_equal(rows.untouched, rows.audit)
+    plain = gather(views, GaussianChannel(views["a"], np.ones((600, 1))), quantiser=None, **options)
+    assert len(plain.untouched) == 600
+
+
 ROWS = {"a": np.arange(100) % 2, "b": np.arange(100) % 3}
 LATENT = np.arange(100) % 2
 
@@ -214,6 +224,7 @@ LATENT = np.arange(100) % 2
         (lambda: audit(ROWS, LATENT, epsilon=0.1, mean="hoping"), "mean='hoping'.*Known: bernstein"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gausian"), "did you mean 'gaussian'"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gaussian"), "needs float blocks and a Gaussian latent"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, labels=["c"]), "labels: no block is called 'c'.*Known: a, b"),
         (lambda: audit(ROWS, LATENT[:50], epsilon=0.1), "the channel has 50 rows; the data have 100"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[1, 2]), r"domain has shape \(2,\); there are 100 rows"),
         (lambda: audit({"a": LATENT}, LATENT, epsilon=0.1), "at least two observables; there is 1 block"),

@@ -122,8 +122,8 @@ def test_mediation_bounds_cover_in_domains_and_mixtures(error):
     missed = 0
     for seed in range(40):
         rows = rows_of(family, 1000, seed)
-        pooled = tabulate(rows, rows.everything, 0)
-        table = tabulate(rows, rows.inside(rows.everything, 0), 0)
+        pooled = tabulate(rows, rows.untouched, 0)
+        table = tabulate(rows, rows.inside(rows.untouched, 0), 0)
         missed += table.upper(0.05) < error or table.upper(0.05, pooled.joint()) < error
     assert missed <= allowed(40, 0.05)
 
@@ -131,7 +131,7 @@ def test_mediation_bounds_cover_in_domains_and_mixtures(error):
 def test_mediation_bounds_tighten():
     family = planted_natural()
     uppers = [
-        tabulate(rows, rows.inside(rows.everything, 0), 0).upper(0.05)
+        tabulate(rows, rows.inside(rows.untouched, 0), 0).upper(0.05)
         for rows in (rows_of(family, n, 0) for n in (500, 5000, 50_000))
     ]
     assert uppers[0] > 5 * uppers[1] > 25 * uppers[2]
@@ -146,7 +146,7 @@ def test_labels_that_disagree_make_a_table_of_labels():
     rows = gather(
         {"a": x[:, 0], "b": x[:, 1]}, latent, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0
     )
-    table = tabulate(rows, rows.everything, 0)
+    table = tabulate(rows, rows.untouched, 0)
     assert table.labelled
     assert len(table.counts) == 8
     assert 0.0 < table.upper(0.05) < 0.02

@@ -82,6 +82,7 @@ def audit(
     epsilon: float,
     blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
     domain: ArrayLike | None = None,
+    labels: Sequence[str] = (),
     family: Family = "auto",
     level: float = 0.05,
     noise: float | None = None,
@@ -112,6 +113,7 @@ def audit(
         epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
         blocks: which modalities, or which columns of an array, form each observable.
         domain: one label per row; a Dataset brings its own.
+        labels: blocks of numbers that are labels, not measurements.
         family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
         level: probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
@@ -129,7 +131,17 @@ def audit(
         raise DataError(f"fit={fit} must lie between 0 and 1")
     if mean not in METHODS:
         raise DataError(f"mean={mean!r}{nearest(str(mean), METHODS)}")
-    rows = gather(data, channel, blocks=blocks, domain=domain, noise=noise, quantiser=quantiser, fit=fit, seed=seed)
+    rows = gather(
+        data,
+        channel,
+        blocks=blocks,
+        domain=domain,
+        noise=noise,
+        quantiser=quantiser,
+        fit=fit,
+        seed=seed,
+        labels=labels,
+    )
     chosen = families.choose(family, rows)
     judged = families.Judge(rows, chosen, epsilon, level, mean, seed)
     places = judged.places()

@@ -126,7 +126,7 @@ class Judge:
 
     def _ratio(self, domain: int, blocks: list[list[int | str]], given: list[int | str]) -> Ratio | None:
         """Likelihood ratio of TC(blocks|given) in one domain; None when it would not be χ²."""
-        inside = self.rows.inside(self.rows.everything, domain)
+        inside = self.rows.inside(self.rows.untouched, domain)
         if self.rows.discrete:
             ratio = discrete_ratio([self._codes(b, inside) for b in blocks], self._codes(given, inside))
             return ratio if ratio.crowding >= _CROWDED else None
@@ -169,8 +169,8 @@ class Judge:
 
     def _discrete(self, place: Place) -> Claim:
         rows = self.rows
-        pooled = tabulate(rows, rows.everything, self.seed)
-        tables = [tabulate(rows, rows.inside(rows.everything, j), self.seed) for j in self._domains(place)]
+        pooled = tabulate(rows, rows.untouched, self.seed)
+        tables = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
         lower = self._highest([self._mediation_ratio(j) for j in self._domains(place)])
         tests = tuple(self._permutations(j) for j in self._domains(place)) if lower is None else ()
         if pooled is None:
@@ -193,7 +193,7 @@ class Judge:
         return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests)
 
     def _permutations(self, domain: int) -> Refutation:
-        inside = self.rows.inside(self.rows.everything, domain)
+        inside = self.rows.inside(self.rows.untouched, domain)
         columns = [self._codes([i], inside) for i in range(len(self.rows.blocks))]
         return permutation_test(columns, self._codes(["latent"], inside), seed=self.seed)
 
@@ -213,14 +213,14 @@ class Judge:
             confidence=1 - self.level,
             method="Gaussian closed form, likelihood ratio inverted",
             assumptions=(*_INDEPENDENT, "Gaussian rows", "many rows"),
-            n=len(self.rows.inside(self.rows.everything, place.domain)),
+            n=len(self.rows.inside(self.rows.untouched, place.domain)),
             seed=self.seed,
         )
         return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
 
     def _general(self, place: Place) -> Claim:
         rows = self.rows
-        inside = rows.inside(rows.everything, place.domain)
+        inside = rows.inside(rows.untouched, place.domain)
         latent = rows.latent_sample(self.seed)
         strata = latent[inside] if rows.categorical else None
         known = np.eye(int(latent.max()) + 1)[latent] if rows.categorical else latent

@@ -42,7 +42,10 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Everything an audit looks at, with the rows split into those that fit students and those that audit."""
+    """Everything an audit looks at, with the rows split into those that fit students and those that audit.
+
+    `untouched` are the rows that played no part in defining the latent: all of them, unless a quantiser was fitted.
+    """
 
     blocks: tuple[Block, ...]
     channel: Channel
@@ -50,6 +53,7 @@ class Rows:
     domains: tuple[str, ...]
     fit: Codes
     audit: Codes
+    untouched: Codes
     dropped: int
 
     @property
@@ -70,11 +74,6 @@ class Rows:
         """Row numbers of a part that lie in a domain (all of them for None)."""
         return part if domain is None else part[self.domain[part] == domain]
 
-    @property
-    def everything(self) -> Codes:
-        """All row numbers."""
-        return np.arange(len(self.domain))
-
 
 def gather(
     data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
@@ -86,13 +85,17 @@ def gather(
     quantiser: int | None,
     fit: float,
     seed: int,
+    labels: Sequence[str] = (),
 ) -> Rows:
     """Check and align what was given; see `audit` for the meaning of each argument."""
-    named, present, labels = _columns(data, blocks, domain)
+    named, present, place = _columns(data, blocks, domain)
+    unknown = [name for name in labels if name not in named]
+    if unknown:
+        raise DataError(f"labels: no block is called {unknown[0]!r}{nearest(str(unknown[0]), named)}")
     if len(named) < 2:
         raise DataError(f"a natural latent needs at least two observables; there is {len(named)} block")
     count = len(present)
-    codes, names = _domains(labels, count)
+    codes, names = _domains(place, count)
     kept = np.flatnonzero(present)
     if len(kept) < _FEWEST:
         raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
@@ -102,12 +105,13 @@ def gather(
         raise DataError(f"fit={fit}: {problem}") from None
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
     return Rows(
-        blocks=tuple(_block(name, column, kept, count) for name, column in named.items()),
+        blocks=tuple(_block(name, column, kept, label=name in labels) for name, column in named.items()),
         channel=_take(whole, kept),
         domain=codes[kept],
         domains=names,
         fit=parts[0],
         audit=parts[1],
+        untouched=np.arange(len(kept)) if quantiser is None else parts[1],
         dropped=count - len(kept),
     )
 
@@ -152,9 +156,9 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
 
-def _block(name: str, column: Any, kept: Codes, rows: int) -> Block:
+def _block(name: str, column: Any, kept: Codes, *, label: bool) -> Block:
     values = np.asarray(column)[kept].reshape(len(kept), -1)
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r} has an infinite value")
         return Block(name, values.astype(np.float64), None)
