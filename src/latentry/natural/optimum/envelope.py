@@ -18,6 +18,7 @@ from latentry.natural.optimum.pricing import Pricing, marginals
 __all__ = ["Envelope", "concave_envelope"]
 
 Array = NDArray[np.float64]
+_SPLITS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,8 @@ class _Search:
     spent: int = 0
 
     def add(self, laws: Array) -> None:
-        _, first = np.unique(np.round(laws, 9), axis=0, return_index=True)
-        self.laws = np.concatenate([self.laws, laws[first]])
-        self.worth = np.concatenate([self.worth, self.pricing.worth(laws[first])])
+        self.laws = np.concatenate([self.laws, laws])
+        self.worth = np.concatenate([self.worth, self.pricing.worth(laws)])
 
     def solve(self) -> tuple[Array, Array, float]:
         """Shares of the columns, the dual prices c, and the value of the master problem.
@@ -68,12 +68,17 @@ class _Search:
         shares = np.where(solution.x > 1e-9, solution.x * most, 0.0)
         return shares, prices, float(shares @ self.worth)
 
-    def price(self, prices: Array, shares: Array, starts: int) -> float:
-        """Add the laws that these prices undervalue; returns the largest undervaluation found."""
+    def price(self, prices: Array, shares: Array, starts: int) -> tuple[Array, float]:
+        """Add the laws that these prices undervalue; returns them, worst first, and the largest undervaluation."""
         laws = self.pricing.climb(prices, self._starts(shares, starts))
+        return self._keep(laws, prices)
+
+    def _keep(self, laws: Array, prices: Array) -> tuple[Array, float]:
         gains = self.pricing.worth(laws) - laws @ prices
-        self.add(laws[gains > 1e-12])
-        return max(0.0, float(gains.max(initial=0.0)))
+        order = np.argsort(-gains)
+        better = _distinct(laws[order][gains[order] > 1e-12])
+        self.add(better)
+        return better, max(0.0, float(gains.max(initial=0.0)))
 
     def _starts(self, shares: Array, starts: int) -> tuple[Array, ...]:
         used = marginals(self.laws[: len(shares)][shares > 0], self.pricing.shape)
@@ -81,20 +86,57 @@ class _Search:
         factors = [np.maximum(np.concatenate(pair), 1e-6) for pair in zip(used, fresh, strict=True)]
         return tuple(f / f.sum(axis=-1, keepdims=True) for f in factors)
 
-    def certify(self, prices: Array, known: float) -> None:
-        """Turn prices into an upper bound; laws that were missed become columns."""
+    def certify(self, prices: Array, known: float) -> Array:
+        """Turn prices into an upper bound; laws that were missed become columns and are returned."""
         left = max(1000, self.nodes - self.spent)
         found = self.pricing.ceiling(prices, known=known, tolerance=self.tolerance / 4, nodes=left)
         self.spent += found.nodes
         self.upper = min(self.upper, float(self.law @ prices) + max(0.0, found.value))
-        if found.points:
-            self.add(self.pricing.climb(prices, found.points))
+        if not found.points:
+            return np.empty((0, self.law.size))
+        return self._keep(self.pricing.climb(prices, found.points), prices)[0]
 
-    def consider(self, prices: Array, shares: Array, value: float, starts: int) -> None:
-        """Price with c; when that leaves little to gain, ask for the certificate."""
-        gain = self.price(prices, shares, starts)
+    def consider(self, prices: Array, shares: Array, value: float, starts: int) -> Array:
+        """Price with c; when that leaves little to gain, ask for the certificate. Returns undervalued laws."""
+        better, gain = self.price(prices, shares, starts)
         if float(self.law @ prices) + gain - value <= self.tolerance / 2:
-            self.certify(prices, gain)
+            return self.certify(prices, gain)
+        return better
+
+    def descend(self, shares: Array, starts: int) -> bool:
+        """Improve the current components, price with their slopes, and split off what those undervalue.
+
+        A linear programme alone cannot use an undervalued q next to p: it also needs p without its share of q,
+        which a descent from the split mixture finds.
+        """
+        used = shares > 0
+        components, suggested = self.pricing.refine(self.law, self.laws[: len(shares)][used], shares[used])
+        if suggested is None:
+            return False
+        self.add(components)
+        shares, _, value = self.solve()
+        missed = self.consider(suggested, shares, value, starts)
+        used = shares > 0
+        for law in missed[:_SPLITS]:
+            parts, weights = _split(self.law, self.laws[: len(shares)][used], shares[used], law)
+            self.add(self.pricing.refine(self.law, parts, weights)[0])
+        return True
+
+
+def _split(law: Array, laws: Array, shares: Array, new: Array) -> tuple[Array, Array]:
+    """Half of the largest possible share goes to the new component, taken from the others in proportion."""
+    occupied = law > 0
+    taken = np.zeros_like(law)
+    taken[occupied] = 0.5 * new[occupied] / (new[occupied] / law[occupied]).max() / law[occupied]
+    masses = np.vstack([laws * shares[:, None] * (1.0 - taken), law * taken])
+    weights = masses.sum(axis=1)
+    return masses / weights[:, None], weights
+
+
+def _distinct(laws: Array) -> Array:
+    """Without repetitions, in the same order."""
+    _, first = np.unique(np.round(laws, 7), axis=0, return_index=True)
+    return laws[np.sort(first)]
 
 
 def _linear_programme(cost: Array, matrix: Array) -> OptimizeResult:
@@ -127,14 +169,8 @@ def concave_envelope(
         shares, prices, value = search.solve()
         if search.upper - value <= tolerance or search.spent >= nodes:
             break
-        if turn % 4 == 0:
-            better, suggested = pricing.refine(flat, search.laws[shares > 0], shares[shares > 0])
-            search.add(better)
-            if suggested is not None:
-                shares, _, value = search.solve()
-                search.consider(suggested, shares, value, starts)
-                continue
-        search.consider(prices, shares, value, starts)
+        if turn % 2 or not search.descend(shares, starts):
+            search.consider(prices, shares, value, starts)
     shares, prices, value = search.solve()
     if not np.isfinite(search.upper):
         search.certify(prices, 0.0)
