@@ -36,19 +36,17 @@ def ours(method, x, y):
 
 
 def peers(name, samples):
-    """Values of one peer for several samples in one process; a sample that runs out of time gives None."""
-    found = []
+    """Values of one peer for all seeds of a task, in one process; if it runs out of time, None."""
     with tempfile.TemporaryDirectory() as folder:
-        for i, (x, y) in enumerate(samples):
-            path = Path(folder) / f"{i}.npz"
+        paths = [Path(folder) / f"{i}.npz" for i in range(len(samples))]
+        for path, (x, y) in zip(paths, samples, strict=True):
             np.savez(path, x=std(x), y=std(y))
-            command = [peer_python(), str(HERE / "information_peers.py"), name, str(K), str(path), "--once"]
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
-                found.append(json.loads(done.stdout).get("value"))
-            except subprocess.TimeoutExpired:
-                found.append(None)
-    return [{"value": value} for value in found]
+        command = [peer_python(), str(HERE / "information_peers.py"), name, str(K), *map(str, paths), "--once"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT * len(samples), check=True)
+        except subprocess.TimeoutExpired:
+            return [{"value": None}] * len(samples)
+    return [{"value": json.loads(line).get("value")} for line in done.stdout.splitlines()]
 
 
 def load():
@@ -56,8 +54,9 @@ def load():
 
 
 def save(results):
+    """Write down what is new beside what other runs of this script have found meanwhile."""
     CACHE.parent.mkdir(exist_ok=True)
-    CACHE.write_text(json.dumps(results))
+    CACHE.write_text(json.dumps(load() | results))
 
 
 def fill(results, sizes, seeds, methods):
@@ -100,7 +99,7 @@ def summary(results, sizes, seeds, methods):
     groups |= {f"1+1 ({len(_single())})": _single()}
     lines = ["| n | method | " + " | ".join(groups) + " |", "|---|---|" + "---|" * len(groups)]
     for n in sizes:
-        for method in methods:
+        for method in finished(results, methods, n, seeds):
             cells = []
             for tasks in groups.values():
                 value = error(results, method, tasks, n, seeds)
@@ -120,7 +119,13 @@ def picks(results, task, n, seeds):
     return ", ".join(f"{name} {found.count(name)}" for name in dict.fromkeys(found))
 
 
+def finished(results, methods, n, seeds):
+    """The methods that have been run on every task and seed at this size."""
+    return [m for m in methods if all(f"{m}|{t.name}|{n}|{s}" in results for t in it.tasks() for s in range(seeds))]
+
+
 def every_task(results, n, seeds, methods):
+    methods = finished(results, methods, n, seeds)
     lines = ["| task | truth | " + " | ".join(methods) + " | auto picked |", "|---|---|" + "---|" * (len(methods) + 1)]
     for task in it.tasks():
         cells = []
@@ -137,7 +142,7 @@ def coverage(results, sizes, seeds):
     """Share of intervals that hold the truth: where the copula was kept, where functions were learned, and task by task below."""
     lines = ["| n | method | all 40 | d ≤ 3 | spirals (6) | all but spirals (34) |", "|---|---|---|---|---|---|"]
     for n in sizes:
-        for method in ("auto", "ksg"):
+        for method in finished(results, ("auto", "ksg"), n, seeds):
             inside = {t.name: [_holds(results, method, t, n, s) for s in range(seeds)] for t in it.tasks()}
             spiral = [t.name for t in it.tasks() if "spiral" in t.name]
             low = [t.name for t in it.tasks() if max(t.dim_x, t.dim_y) <= 3]
@@ -176,14 +181,19 @@ def main():
 
 def write(results, sizes, seeds, methods):
     last = sizes[-1]
-    best = {n: min(e for m in PEERS if not np.isnan(e := error(results, m, it.tasks(), n, seeds))) for n in sizes}
+    best = {
+        n: min(
+            e for m in finished(results, PEERS, n, seeds) if not np.isnan(e := error(results, m, it.tasks(), n, seeds))
+        )
+        for n in sizes
+    }
     ratio = "; ".join(f"n = {n}: {best[n] / error(results, 'auto', it.tasks(), n, seeds):.1f}×" for n in sizes)
     text = f"""# Accuracy on forty tasks of known truth (nats)
 
 `python benchmarks/information_accuracy.py`; tasks of Czyż et al. (NeurIPS 2023) sampled natively, seeds 0 to {seeds - 1},
-neighbours k = {K}, Python {platform.python_version()}, numpy {np.__version__}. Peers (ennemi 1.5.0, npeet-plus 0.2.0, infomeasure 0.6.3,
-scikit-learn 1.9.1, and plain canonical correlations, `cca`) get standardised columns.
-"–": not defined for these shapes, or a run took longer than {TIMEOUT:.0f} s.
+neighbours k = {K}, Python {platform.python_version()}, numpy {np.__version__}. Peers get standardised columns: ennemi 1.5.0,
+npeet-plus 0.2.0, infomeasure 0.6.3, scikit-learn 1.9.1, and `cca`, plain canonical correlations. A peer is
+listed where it was run on all tasks; "–" marks shapes that it does not take, or runs of more than {TIMEOUT:.0f} s.
 
 ## Mean absolute error (mean over tasks ± standard deviation over seeds)
 

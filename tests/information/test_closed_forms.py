@@ -9,7 +9,8 @@ from sklearn.metrics import mutual_info_score
 
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
-from latentry.information.binned import bin_codes, binned_information
+from latentry.information import mutual_information
+from latentry.information.binned import bin_codes
 from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information, information_of_table
 from latentry.information.gaussian import gaussian_information, gaussian_ratio, wishart_bias
 from latentry.information.ranks import folds, ranks_within, uniforms
@@ -173,7 +174,15 @@ def test_bins_with_moving_edges_do_not_notice_scale(seed, a, b):
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((80, 2))
     y = x[:, :1] + rng.standard_normal((80, 1))
-    assert binned_information(a * x, b * y) == pytest.approx(binned_information(x, y), rel=1e-9, abs=1e-12)
+    one, two = (mutual_information(*pair, estimator="binned", confidence=None) for pair in ((x, y), (a * x, b * y)))
+    assert two == pytest.approx(one, rel=1e-9, abs=1e-12)
+
+
+def test_labels_are_boxes_already():
+    t = np.random.default_rng(0).standard_normal((300, 1))
+    found = mutual_information(np.arange(300), t, estimator="binned", bins=6, correction="plugin", confidence=None)
+    share = np.histogram(t, bins=6)[0] / 300
+    assert found == pytest.approx(stats.entropy(share))  # every row its own label: the entropy of the boxes
 
 
 def test_bins_against_numpy():

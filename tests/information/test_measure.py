@@ -318,6 +318,21 @@ def test_constant_columns_are_ignored_with_a_word():
         assert any("column 2 of x is constant" in sentence for sentence in found.warnings)
 
 
+@pytest.mark.parametrize("n", [2, 6, 25, 90])
+@pytest.mark.parametrize("d", [1, 4, 30])
+def test_auto_answers_however_few_the_rows(n, d):
+    rng = np.random.default_rng(0)
+    found = mutual_information(rng.standard_normal((n, d)), rng.standard_normal((n, d)))
+    assert np.isfinite(found)
+    assert any("too few" in s for s in found.warnings) == (n <= 4 * d)
+
+
+def test_auto_of_a_variable_with_a_function_of_itself_is_large_and_finite():
+    x = np.random.default_rng(0).standard_normal((300, 1))
+    found = mutual_information(x, np.exp(x))
+    assert 2 < found < 30
+
+
 def test_columns_that_others_determine_do_not_break_determinants():
     x, y = it.task("dense normal 2x2").sample(200, seed=0)
     wide = np.hstack([x, x.sum(axis=1, keepdims=True)])

@@ -33,7 +33,7 @@ DOUBT = 3.0  # standard errors of a paired difference that refute a copula
 TINY = 0.01  # nats: differences below this are not worth a change of method
 LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
-MOST_ROWS = 20_000  # for learning functions: more would not change the choice
+MOST_ROWS = 20_000  # for fitting ν and for learning functions: more would not change the choice
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ def _mean_and_error(local: Array) -> tuple[float, float]:
 
 
 def _continuous(x: Array, y: Array, seed: int, k: int | None) -> Answer:
+    if len(x) <= 2 * (x.shape[1] + y.shape[1]):
+        return _too_few(x, y, k or 5)
     copula, why = _parametric(x, y, seed)
     ranks = uniforms(np.hstack([x, y]))
     ratio = copula.log_ratio(copula.scores(ranks))
@@ -116,6 +118,16 @@ def _continuous(x: Array, y: Array, seed: int, k: int | None) -> Answer:
     return Answer(copula.information, f"auto: {kind}", "copula", _mean_and_error(ratio)[1], why)
 
 
+def _too_few(x: Array, y: Array, k: int) -> Answer:
+    """Neighbour counts, which exist even where correlations do not."""
+    found = max(_neighbour_counts(x, y, min(k, len(x) - 1)), key=lambda c: c.value)
+    columns = x.shape[1] + y.shape[1]
+    caution = f"{len(x)} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
+    return Answer(
+        found.value, f"auto: {found.name}", "copula", found.error, "too few rows for anything else", (caution,)
+    )
+
+
 def _paired_doubt(candidate: Candidate, ratio: Array) -> float:
     return DOUBT * _mean_and_error(candidate.local - ratio)[1] + TINY
 
@@ -130,6 +142,8 @@ def _parametric(x: Array, y: Array, seed: int) -> tuple[EllipticalCopula, str]:
     """The Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
     rows, cut = np.hstack([x, y]), x.shape[1]
     plain = fit_gaussian_copula(uniforms(rows), cut)
+    if len(rows) > MOST_ROWS:
+        rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
     heavy = fit_student_copula(uniforms(rows), cut)
     if np.isinf(heavy.freedom) or len(rows) < FEWEST_ROWS:
         return plain, "no finite ν fits better than the Gaussian copula"
@@ -172,11 +186,16 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
     )  # the last part has mean 0: its share of the error
 
 
-def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candidate]:
+def _neighbour_counts(x: Array, y: Array, k: int) -> list[Candidate]:
     found = []
     for coordinates, normaliser in (("normal scores", normal_scores), ("scaled blocks", linf)):
         local = ksg_local(normaliser(x), normaliser(y), k=k)
         found.append(Candidate(f"ksg1 on {coordinates} (k={k})", local, *_mean_and_error(local)))
+    return found
+
+
+def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candidate]:
+    found = _neighbour_counts(x, y, k)
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and FEWEST_ROWS <= len(x) <= MOST_ROWS:
         found.append(_canonical_candidate(x, y, seed, k))
     return found

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentry.information.discrete import discrete_information
-
-__all__ = ["bin_codes", "binned_information"]
+__all__ = ["bin_codes", "default_bins"]
 
 Array = np.ndarray
 
@@ -30,12 +28,3 @@ def bin_codes(x: Array, bins: int) -> Array:
 def default_bins(n: int, d: int) -> int:
     """About n^(1/3) boxes a side in all, at least two a column: five rows a joint box at n = 1000."""
     return max(2, round((n / 5) ** (0.5 / d)))
-
-
-def binned_information(
-    x: Array, y: Array, z: Array | None = None, *, bins: int | None = None, correction: str = "miller_madow"
-) -> float:
-    """Plug-in information of the box numbers, with a bias correction."""
-    parts = [part for part in (x, y, z) if part is not None]
-    codes = [bin_codes(p, bins or default_bins(len(p), p.shape[1])) for p in parts]
-    return discrete_information(*codes, correction=correction)

@@ -11,11 +11,12 @@ from scipy.linalg import qr
 from latentry.errors import DataError
 from latentry.information.answers import Answer, Question
 from latentry.information.auto import auto_answer, mixed_answer
-from latentry.information.binned import binned_information
+from latentry.information.binned import bin_codes, default_bins
 from latentry.information.blocks import Block, codes
 from latentry.information.discrete import discrete_information
 from latentry.information.gaussian import gaussian_information
 from latentry.information.ksg import ksg_local, single_radius_local
+from latentry.information.normalisers import normalise
 from latentry.information.ranks import uniforms
 from latentry.information.student import fit_student_copula
 
@@ -89,9 +90,15 @@ def _student(question: Question) -> Answer:
 
 
 def _binned(question: Question) -> Answer:
-    options = question.options
-    name = question.normaliser("none")
-    value = binned_information(*_blocks(question, name), bins=options.bins, correction=options.correction)
+    """Numbers are put into boxes; labels are boxes already."""
+    name, options = question.normaliser("none"), question.options
+
+    def boxes(block: Block) -> Array:
+        if block.discrete:
+            return block.values[:, 0]
+        return bin_codes(normalise(block.values, name), options.bins or default_bins(block.n, block.d))
+
+    value = discrete_information(*map(boxes, question.blocks), correction=options.correction)
     return Answer(value, "binned", name)
 
 
@@ -129,7 +136,7 @@ ESTIMATORS: dict[str, Rule] = {
     "smile": lambda q: _critic(q, "smile"),
     "flow": _flow,
 }
-TAKES_LABELS = frozenset({"auto", "mixed", "discrete"})
+TAKES_LABELS = frozenset({"auto", "binned", "discrete", "mixed"})
 
 
 def without_constant_columns(question: Question) -> Question:

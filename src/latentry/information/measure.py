@@ -102,7 +102,9 @@ def _labels(estimator: str, discrete: Iterable[str] | None) -> Iterable[str] | N
     if estimator in TAKES_LABELS:
         return discrete
     if discrete:
-        raise DataError(f"estimator={estimator!r} measures numbers, not labels; use 'auto', 'mixed' or 'discrete'")
+        raise DataError(
+            f"estimator={estimator!r} measures numbers, not labels; use 'auto', 'mixed', 'binned' or 'discrete'"
+        )
     return ()
 
 

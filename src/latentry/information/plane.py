@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
 from latentry.evidence.estimate import Estimate
+from latentry.information.estimators import TAKES_LABELS
 from latentry.information.measure import mutual_information
 
 __all__ = ["InformationPlane", "PlanePoint", "information_plane"]
@@ -108,7 +109,7 @@ def information_plane(
 
     def inform(left: ArrayLike, right: ArrayLike, roles: tuple[str, ...]) -> Estimate:
         name = "mixed" if roles and estimator in ("ksg", "ksg1") else estimator
-        chosen = roles if name in ("auto", "mixed", "discrete") else None
+        chosen = roles if name in TAKES_LABELS else None
         return mutual_information(left, right, estimator=name, discrete=chosen, **common)  # type: ignore[arg-type]
 
     points = []
