@@ -1,10 +1,11 @@
 """latentry: find the hidden variables in your data, and know how far to trust them."""
 
-from latentry import data, evidence, generators, information, models, natural, nets, training
+from latentry import data, evidence, generators, identifiability, information, models, natural, nets, training
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
+from latentry.identifiability import mcc
 from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.models import VAE
+from latentry.models import VAE, IFlow
 from latentry.models import load_model as load
 
 __version__ = "0.1.0"
@@ -17,15 +18,18 @@ __all__ = [
     "DataWarning",
     "Dataset",
     "GaussianChannel",
+    "IFlow",
     "LatentryError",
     "TrainingDiverged",
     "data",
     "entropy",
     "evidence",
     "generators",
+    "identifiability",
     "independence_test",
     "information",
     "load",
+    "mcc",
     "models",
     "mutual_information",
     "natural",

@@ -157,7 +157,7 @@ def test_models_that_need_domains_say_so(curved):
     small = {"latent_dim": 1, "epochs": 1, "hidden": (4,), "progress": False}
     with pytest.raises(lt.DataError, match="NeedsThree needs at least 3 domains, the data have 2"):
         NeedsThree(**small).fit(curved)
-    with pytest.raises(lt.DataError, match="needs a domain for each row"):
+    with pytest.raises(lt.DataError, match="needs a domain for each row, as fit"):
         NeedsThree(**small).fit(curved["x"])
 
 

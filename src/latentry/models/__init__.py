@@ -1,8 +1,9 @@
 """Latent-variable models, one file each."""
 
 from latentry.models.base import LatentModel
+from latentry.models.iflow import IFlow
 from latentry.models.registry import MODELS, model_class
 from latentry.models.saving import load_model
 from latentry.models.vae import VAE
 
-__all__ = ["MODELS", "VAE", "LatentModel", "load_model", "model_class"]
+__all__ = ["MODELS", "VAE", "IFlow", "LatentModel", "load_model", "model_class"]

@@ -57,6 +57,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
     name: ClassVar[str]  # as the command line calls it
     score_name: ClassVar[str]  # what ``score`` is
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
+    takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
 
     # What a model must say ------------------------------------------------------------------
 
@@ -194,24 +195,24 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def _check_size(self, data: Dataset) -> None:
         if len(data) < 2:
             raise DataError(f"n_samples = {len(data)}: one row cannot be learned from; give at least 2.")
-        if self.latent_dim > data.layout.size:
+        if self.latent_dim is not None and self.latent_dim > data.layout.size:
             raise DataError(
                 f"latent_dim = {self.latent_dim}, but a row holds {data.layout.size} numbers "
                 f"(n_features = {data.layout.size}): more latents than the data can hold."
             )
-        labels = 0 if data.domain is None or data.domain.is_continuous else data.domain.size
-        if self.least_domains and data.domain is None:
-            raise DataError(
-                f"{type(self).__name__} needs a domain for each row: pass fit(data, u) or Dataset(..., domain=)."
+        if self.least_domains:
+            self._check_domains(data)
+
+    def _check_domains(self, data: Dataset) -> None:
+        name = type(self).__name__
+        if data.domain is None:
+            raise DataError(  # in scikit-learn's words first
+                f"{name} requires y to be passed, but the target y is None: it needs a domain for each row, as "
+                "fit(data, u) or Dataset(..., domain=)."
             )
-        if (
-            self.least_domains
-            and data.domain is not None
-            and not data.domain.is_continuous
-            and labels < self.least_domains
-        ):
+        if not data.domain.is_continuous and data.domain.size < self.least_domains:
             raise DataError(
-                f"{type(self).__name__} needs at least {self.least_domains} domains, the data have {labels}: "
+                f"{name} needs at least {self.least_domains} domains, the data have {data.domain.size}: "
                 "add domains, or use VAE, which needs none."
             )
 

@@ -19,7 +19,8 @@ __all__ = ["check_common", "check_rows", "levels_of", "likelihoods"]
 def check_common(model: Any) -> None:
     """The parameters that every model has."""
     for name in ("latent_dim", "epochs", "batch_size", "restarts"):
-        _whole(name, getattr(model, name), least=1)
+        if not (name == "latent_dim" and model.latent_dim is None and model.takes_latents_from_data):
+            _whole(name, getattr(model, name), least=1)
     _whole("seed", model.seed, least=0)
     if model.patience is not None:
         _whole("patience", model.patience, least=1)

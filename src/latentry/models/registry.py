@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from latentry.errors import DataError, nearest
+from latentry.models.iflow import IFlow
 from latentry.models.vae import VAE
 
 __all__ = ["MODELS", "model_class"]
 
-MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE,)}
+MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE, IFlow)}
 
 
 def model_class(name: str) -> type[Any]:

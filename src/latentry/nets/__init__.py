@@ -1,8 +1,23 @@
 """Encoders, decoders, bijections and likelihood heads."""
 
+from latentry.nets.bijections import Flow
 from latentry.nets.chosen import ARCHITECTURES, decoder_for, encoder_for
 from latentry.nets.dense import Dense
 from latentry.nets.experts import product_of_experts
 from latentry.nets.heads import HEADS, Head, head_for
+from latentry.nets.prior import FAMILIES, ConditionalPrior, prior_for
 
-__all__ = ["ARCHITECTURES", "HEADS", "Dense", "Head", "decoder_for", "encoder_for", "head_for", "product_of_experts"]
+__all__ = [
+    "ARCHITECTURES",
+    "FAMILIES",
+    "HEADS",
+    "ConditionalPrior",
+    "Dense",
+    "Flow",
+    "Head",
+    "decoder_for",
+    "encoder_for",
+    "head_for",
+    "prior_for",
+    "product_of_experts",
+]

@@ -1,0 +1,112 @@
+"""Which found latent is which true one, and how well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+from sklearn.cross_decomposition import CCA
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["METHODS", "Match", "correlations", "match", "mcc", "r_squared"]
+
+METHODS = ("pearson", "spearman")
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A pairing of found and true latents, one to one.
+
+    Args:
+        found: Index of the found latent for each true one, or -1 where there are too few.
+        correlation: Its absolute correlation with the true one, 0 where there is none.
+    """
+
+    found: np.ndarray
+    correlation: np.ndarray
+
+
+def correlations(z: Any, s: Any, method: str = "pearson") -> np.ndarray:
+    """Absolute correlations of each found latent (rows) with each true one (columns); 0 for a constant.
+
+    >>> s = np.arange(6.0)[:, None]
+    >>> correlations(-2 * s + 1, s).round(6)
+    array([[1.]])
+    """
+    found, true = _columns("z", z), _columns("s", s)
+    if len(found) != len(true):
+        raise DataError(f"z has {len(found)} rows and s has {len(true)}: give the same rows of both.")
+    if method not in METHODS:
+        raise DataError(f"method = {method!r} is not known{nearest(method, METHODS)}")
+    if method == "spearman":
+        found, true = rankdata(found, axis=0), rankdata(true, axis=0)
+    return np.abs(_standard(found).T @ _standard(true)) / len(found)
+
+
+def match(z: Any, s: Any, method: str = "pearson") -> Match:
+    """The pairing with the largest sum of absolute correlations (Hungarian method).
+
+    >>> s = np.random.default_rng(0).normal(size=(100, 2))
+    >>> match(s[:, ::-1], s).found
+    array([1, 0])
+    """
+    table = correlations(z, s, method)
+    rows, columns = linear_sum_assignment(-table)
+    found, strength = np.full(table.shape[1], -1), np.zeros(table.shape[1])
+    found[columns], strength[columns] = rows, table[rows, columns]
+    return Match(found, strength)
+
+
+def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | None = None) -> float:
+    """Mean correlation coefficient: the average absolute correlation of the best one-to-one pairing.
+
+    Pass rows that the model was not fitted on. ``weak_on=(z, s)`` of yet other rows first undoes a linear map by
+    canonical correlation analysis fitted there: the weak score, which forgives a rotation of the latents.
+
+    >>> s = np.random.default_rng(0).normal(size=(500, 3))
+    >>> round(mcc(s[:, [2, 0, 1]] * [1, -5, 0.1], s), 6)
+    1.0
+    """
+    if weak_on is not None:
+        z, s = _canonical(z, s, weak_on)
+    return float(match(z, s, method).correlation.mean())
+
+
+def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    found, true = _columns("z", fit_on[0]), _columns("s", fit_on[1])
+    size = min(found.shape[1], true.shape[1])
+    return CCA(n_components=size, max_iter=2000).fit(found, true).transform(_columns("z", z), _columns("s", s))
+
+
+def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:
+    """Share of each true latent's variance that a linear function of all found ones explains, fitted on other rows.
+
+    High values beside a low mcc mean that the latents were found up to a linear mixture.
+    """
+    train = np.column_stack([_columns("z", fit_on[0]), np.ones(len(_columns("z", fit_on[0])))])
+    weights = np.linalg.lstsq(train, _columns("s", fit_on[1]), rcond=None)[0]
+    found, true = _columns("z", z), _columns("s", s)
+    left = true - np.column_stack([found, np.ones(len(found))]) @ weights
+    return 1 - left.var(axis=0) / np.maximum(true.var(axis=0), np.finfo(float).tiny)
+
+
+def _columns(name: str, values: Any) -> np.ndarray:
+    if isinstance(values, dict) or hasattr(values, "items"):
+        values = np.column_stack([np.asarray(column) for column in values.values()])
+    array = np.asarray(values, dtype=np.float64)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) < 3:
+        raise DataError(f"{name} has shape {array.shape}: give at least 3 rows of latents.")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} has NaN or infinity at row {int(np.argwhere(~np.isfinite(array))[0, 0])}.")
+    return array
+
+
+def _standard(columns: np.ndarray) -> np.ndarray:
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)

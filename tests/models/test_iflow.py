@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+import latentry as lt
+
+SMALL = {"blocks": 2, "components": 4, "epochs": 30, "progress": False}
+
+
+def test_it_finds_the_sources_from_the_domains_and_not_without_them():
+    data = lt.generators.segments(domains=10, rows_per_domain=300, latents=2, layers=2, seed=0)
+    training, held_out = data.split(0.8, 0.2)
+    settings = SMALL | {"blocks": 3, "components": 6, "batch_size": 64}
+    flow = lt.IFlow(**settings).fit(training)
+    found = lt.mcc(flow.transform(held_out), held_out.factors)
+    assert found > 0.95
+    shuffled = training.with_domain(np.random.default_rng(0).permutation(training.domain.values))
+    lost = lt.IFlow(**settings).fit(shuffled)
+    assert lt.mcc(lost.transform(held_out), held_out.factors) < found - 0.1
+
+
+def test_the_likelihood_is_that_of_a_gaussian(rng):
+    """One linear law: the exact density is known. 500 fresh rows; the fit has many spare parameters, so a margin is left."""
+    mixing = rng.normal(size=(3, 3))
+    rows = rng.normal(size=(2500, 3)) @ mixing + 5
+    u = rng.integers(0, 2, size=2500)
+    model = lt.IFlow(**SMALL).fit(rows[:2000], u[:2000])
+    truth = stats.multivariate_normal(mean=np.full(3, 5), cov=mixing.T @ mixing).logpdf(rows[2000:]).mean()
+    assert abs(model.score(rows[2000:], u[2000:]) - truth) < 0.1
+    drawn = model.sample(4000)
+    assert np.allclose(drawn.mean(axis=0), 5, atol=0.3)
+    assert np.allclose(np.cov(drawn.T), mixing.T @ mixing, atol=0.4 * np.abs(mixing.T @ mixing).max())
+
+
+def test_a_continuous_domain(rng):
+    u = rng.uniform(-1, 1, size=1500)
+    sources = rng.normal(size=(1500, 2)) * np.exp(np.column_stack([u, -2 * u]))
+    rows = np.tanh(sources @ np.array([[1.0, 0.4], [-0.5, 1.0]])) + 0.1 * sources
+    model = lt.IFlow(**SMALL, hidden=(8,)).fit(rows[:1200], u[:1200])
+    assert lt.mcc(model.transform(rows[1200:]), sources[1200:], "spearman") > 0.9
+    assert model.sample(5).shape == (5, 2)
+
+
+def test_rows_of_a_domain_never_seen_have_no_score(rng):
+    rows = rng.normal(size=(60, 2))
+    model = lt.IFlow(**SMALL | {"epochs": 1}).fit(rows, ["a", "b"] * 30)
+    with pytest.raises(lt.DataError, match="domain 'c' was not among the 2 domains"):
+        model.score(rows, ["a", "c"] * 30)
+    assert np.isfinite(model.score(rows[:4], ["b", "b", "b", "b"]))
+
+
+BAD = {
+    "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
+    "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
+    "one domain": (lambda r: lt.Dataset(r, domain=[0] * 20), {}, "at least 2 domains, the data have 1"),
+    "fewer latents": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"latent_dim": 2}, "as many latents as columns"),
+    "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"blocks": 0}, "blocks = 0"),
+    "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_input(case, rng):
+    make, changes, sentence = BAD[case]
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.IFlow(**SMALL | changes).fit(make(rng.normal(size=(20, 3))))
