@@ -8,7 +8,7 @@ import pytest
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.generators import finite_laws
-from latentry.natural import audit, noise_curve
+from latentry.natural import audit, check, noise_curve, redundancy_error
 from latentry.natural.sampled.refutation import neighbour_test, residual_power, residual_test
 from latentry.natural.sampled.rows import gather
 from latentry.natural.sampled.students import teach
@@ -48,6 +48,21 @@ def test_planted_failures_are_refuted(family, reason):
     assert reason in found.verdict.sentence
 
 
+def test_domains_that_mediate_do_not_make_mixtures_that_do():
+    """Λ constant; the bits are independent in each domain but mostly 0 in one and mostly 1 in the other."""
+    rng = np.random.default_rng(0)
+    domain = np.arange(8000) % 2
+    bits = (rng.random((8000, 2)) < np.where(domain, 0.95, 0.05)[:, None]).astype(int)
+    observed = {"a": bits[:, 0], "b": bits[:, 1]}
+    found = audit(observed, np.zeros(8000, dtype=int), domain=domain, epsilon=0.05, drift=False)
+    assert found.verdicts["domain 0"].certified
+    assert found.verdicts["domain 1"].certified
+    mixture = next(c for c in found.claims if c.name == "mediation error in every mixture")
+    assert not found.verdict.certified
+    laws = [np.outer([1 - p, p], [1 - p, p]) for p in (0.05, 0.95)]
+    assert mixture.upper.value >= check(laws, np.ones((2, 2, 1))).worst.mediation.lower.value
+
+
 def test_few_rows_say_so_instead_of_certifying():
     found = run(finite_laws.planted_natural(), n=300)
     assert found.verdict.status == "cannot say"
@@ -79,8 +94,6 @@ def test_the_student_bounds_the_true_error_from_above():
         seed=0,
     )
     lesson = teach(rows, rows.blocks[0], rows.fit, rows.audit, 0)
-    from latentry.natural import redundancy_error
-
     truth = redundancy_error(family.laws[0], family.channel, 0)
     assert truth < lesson.losses.mean() + 4 * lesson.losses.std() / 60 < truth + 0.03
     assert lesson.losses.max() <= lesson.top

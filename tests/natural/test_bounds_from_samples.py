@@ -9,7 +9,7 @@ from latentry.generators.finite_laws import near_miss, planted_natural
 from latentry.natural import gaussian_total_correlation, mean_upper, mediation_error
 from latentry.natural.sampled.ball import largest_divergence, radius
 from latentry.natural.sampled.claims import Claim, holm
-from latentry.natural.sampled.intervals import discrete_ratio, gaussian_ratio
+from latentry.natural.sampled.intervals import Ratio, discrete_ratio, gaussian_ratio
 from latentry.natural.sampled.mediation import tabulate
 from latentry.natural.sampled.rows import gather
 
@@ -195,6 +195,11 @@ def test_gaussian_ratio_matches_the_closed_form_and_covers():
         ratio = gaussian_ratio(np.cov(rows, rowvar=False), 400, [[0], [1]], [2])
         missed += not ratio.lower(0.05) <= exact <= ratio.upper(0.05)
     assert missed <= allowed(100, 0.12)
+
+
+def test_the_bias_is_taken_off():
+    assert Ratio(0.01, freedom=8, rows=1000, variance=0.1, crowding=50).corrected == pytest.approx(0.006)
+    assert Ratio(0.001, freedom=8, rows=1000, variance=0.1, crowding=50).corrected == 0.0
 
 
 def test_power_grows_with_rows_and_size():

@@ -25,7 +25,9 @@ from latentry.natural import (
     wyner,
 )
 from latentry.natural.mixtures import Family
+from latentry.natural.optimum.partitions import Cells
 from latentry.natural.optimum.polish import score_and_slope
+from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
 
 
 def random_law(shape, seed, concentration=1.0):
@@ -130,6 +132,71 @@ def test_deterministic_search_against_every_partition(shape):
     assert found.score.value == pytest.approx(best, abs=1e-10)
     assert score(found.channel) == pytest.approx(best, abs=1e-10)
     assert search(law).score.value <= best + 1e-9
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 2, 2), (2, 2, 2, 2)])
+def test_block_costs_add_up_to_the_score(shape):
+    law = random_law(shape, 8)
+    n, w, cells = len(shape), (0.7, *np.linspace(0.5, 1.5, len(shape))), Cells.of(law)
+    labels = np.random.default_rng(1).integers(0, 3, law.size)
+    labels = np.unique(labels, return_inverse=True)[1]
+    channel = cells.channel(labels)
+    guesses = [redundancy_error(law, channel, i, deterministic=True) for i in range(n)]
+    score = w[0] * mediation_error(law, channel) + sum(a * g for a, g in zip(w[1:], guesses, strict=True))
+    total = cells.natural_cost(np.eye(labels.max() + 1)[labels].T, w).sum()
+    constant = w[0] * entropy(law) + sum(w[i + 1] * entropy(law, [i]) for i in range(n))
+    assert total - constant == pytest.approx(score, abs=1e-12)
+
+
+PRICINGS = [
+    (shape, kind) for shape in [(2, 2), (3, 2), (3, 3), (2, 2, 2), (2, 3, 2)] for kind in ("natural", "independent")
+]
+
+
+@pytest.mark.parametrize(("shape", "kind"), PRICINGS)
+def test_prices_are_bounded_globally(shape, kind):
+    """No law of many beats the bound, the bound is nearly reached, and a cut budget leaves it valid."""
+    rng = np.random.default_rng(sum(shape))
+    size = int(np.prod(shape))
+    support = np.ones(size, dtype=bool)
+    weights = (1.3, *rng.uniform(0.4, 1.2, len(shape)))
+    natural = kind == "natural"
+    pricing = NaturalComponents(shape, weights, support) if natural else IndependentComponents(shape, support)
+    prices = rng.normal(size=size)
+    found = pricing.ceiling(prices, known=-np.inf, tolerance=1e-3, nodes=100_000)
+    starts = tuple(rng.dirichlet(np.full(d, 0.4), size=4000) for d in shape)
+    climbed = pricing.climb(prices, tuple(f[:50] for f in starts))
+    best = (pricing.worth(climbed) - climbed @ prices).max()
+    assert best <= found.value
+    assert found.value <= best + 2e-3
+    if natural:
+        tried = np.vstack([rng.dirichlet(np.full(size, a), size=3000) for a in (0.1, 0.5, 2.0)])
+        assert (pricing.worth(tried) - tried @ prices).max() <= found.value
+    cut = pricing.ceiling(prices, known=-np.inf, tolerance=1e-9, nodes=5)
+    assert cut.value >= best
+
+
+@pytest.mark.parametrize("kind", ["natural", "independent"])
+def test_relaxations_lie_above_what_they_relax(kind):
+    rng = np.random.default_rng(5)
+    table = rng.uniform(0.2, 2.0, size=(2, 3, 2))
+    relaxed = _Tilted(table, (0.6, 0.5, 0.7), 1.7) if kind == "natural" else _Crossed(table)
+    for _ in range(50):
+        corners = tuple(rng.dirichlet(np.ones(d), size=(1, d)) for d in (2, 3))
+        upper = relaxed.upper(corners)[0]
+        for _ in range(20):
+            inside = tuple(rng.dirichlet(np.ones(c.shape[1])) @ c[0] for c in corners)
+            assert relaxed.exact(tuple(p[None] for p in inside))[0] <= upper + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_that_is_cut_short_still_has_a_valid_lower_bound(seed):
+    law = random_law((2, 2), seed)
+    exact = two_by_two(law)[0]
+    for options in ({"rounds": 1}, {"rounds": 2}, {"nodes": 1}):
+        found = search(law, **options)
+        assert found.lower.value <= exact + 1e-12
+        assert found.score.value >= exact - 1e-9
 
 
 def test_large_deterministic_search_finds_planted_blocks():
