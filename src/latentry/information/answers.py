@@ -52,12 +52,9 @@ class Question:
         chosen = self.options.normalize
         return default if chosen == "default" else chosen or "none"
 
-    def numbers(self, name: str) -> list[Array | None]:
-        """x, y and given as normalised columns; labels become indicator columns."""
-        found: list[Array | None] = [
-            category_columns(b.values[:, 0]) if b.discrete else normalise(b.values, name) for b in self.blocks
-        ]
-        return found + [None] * (3 - len(found))
+    def numbers(self, name: str) -> tuple[Array, ...]:
+        """The blocks as normalised columns; labels become indicator columns."""
+        return tuple(category_columns(b.values[:, 0]) if b.discrete else normalise(b.values, name) for b in self.blocks)
 
 
 @dataclass(frozen=True)

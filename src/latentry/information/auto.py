@@ -70,13 +70,12 @@ def mixed_answer(question: Question) -> Answer:
     """Ross when exactly one of x, y is a label and nothing is given; Mesner–Shalizi otherwise."""
     k = question.options.k or 5
     name = question.normaliser("linf")
-    x, y, z = question.numbers(name)
-    assert x is not None and y is not None  # noqa: S101, PT018
-    if z is None and question.x.discrete != question.y.discrete:
-        rows, label = (y, question.x) if question.x.discrete else (x, question.y)
+    parts = question.numbers(name)
+    if question.given is None and question.x.discrete != question.y.discrete:
+        rows, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
         local = ross_local(rows, label.values[:, 0], k=k)
         return Answer(float(local.mean()), f"mixed (Ross, k={k})", name, reason=f"{label.name} is a label")
-    local = mesner_shalizi_local(x, y, z, k=k)
+    local = mesner_shalizi_local(*parts, k=k)
     return Answer(float(local.mean()), f"mixed (Mesner–Shalizi, k={k})", name, reason="labels or repeated values")
 
 

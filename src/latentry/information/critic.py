@@ -109,9 +109,7 @@ def critic_answer(question: Question, bound: str) -> Answer:
     if question.given is not None:
         raise DataError(f"estimator={bound!r} has no conditional form; use 'ksg' or 'gaussian'")
     name, options = question.normaliser("rms"), question.options
-    x, y, _ = question.numbers(name)
-    assert x is not None  # noqa: S101
-    assert y is not None  # noqa: S101
+    x, y = question.numbers(name)
     split = split_rows(len(x), options.seed)
 
     def make(key: jax.Array) -> Critic:

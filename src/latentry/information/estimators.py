@@ -28,20 +28,16 @@ SCALES = np.arange(5, 20) / 10  # the multiples of y that scan_scale tries
 SCAN_PERMUTATIONS = 10
 
 
-def _blocks(question: Question, name: str) -> list[Array]:
-    return [block for block in question.numbers(name) if block is not None]
-
-
 def _ksg(question: Question, variant: int) -> Answer:
     k, name = question.options.k or 3, question.normaliser("linf")
-    parts = _blocks(question, name)
+    parts = question.numbers(name)
     if question.options.scan_scale:
         return _scanned(parts, k, variant, name, question.options.seed)
     local = ksg_local(*parts, k=k, variant=variant)
     return Answer(float(local.mean()), f"ksg{variant} (k={k})", name)
 
 
-def _scanned(parts: list[Array], k: int, variant: int, name: str, seed: int) -> Answer:
+def _scanned(parts: tuple[Array, ...], k: int, variant: int, name: str, seed: int) -> Answer:
     """The largest value over sizes of y, less what the same search finds after shuffling (the search alone reads > 0)."""
     if len(parts) > 2:
         raise DataError("scan_scale=True compares two blocks; leave given out")
@@ -61,14 +57,14 @@ def _single_radius(question: Question) -> Answer:
     if question.given is not None:
         raise DataError("estimator='single_radius' has no conditional form")
     k, name = question.options.k or 3, question.normaliser("linf")
-    value = float(single_radius_local(*_blocks(question, name), k=k).mean())
+    value = float(single_radius_local(*question.numbers(name), k=k).mean())
     caution = f"a hybrid of KSG1 and KSG2 kept for reproduction: it reads about 1/k = {1 / k:.2f} nats low"
     return Answer(value, f"single-radius hybrid (k={k})", name, warnings=(caution,))
 
 
 def _gaussian(question: Question) -> Answer:
     name = question.normaliser("std")
-    parts = [_independent_columns(block) for block in _blocks(question, name)]
+    parts = [_independent_columns(block) for block in question.numbers(name)]
     return Answer(gaussian_information(*parts), "gaussian", name)
 
 

@@ -109,9 +109,7 @@ def flow_answer(question: Question) -> Answer:
     if question.given is not None:
         raise DataError("estimator='flow' has no conditional form; use 'ksg' or 'gaussian'")
     name, options = question.normaliser("copula"), question.options
-    x, y, _ = question.numbers(name)
-    assert x is not None  # noqa: S101
-    assert y is not None  # noqa: S101
+    x, y = question.numbers(name)
     split = split_rows(len(x), options.seed)
 
     def make(key: jax.Array) -> FlowTriple:
