@@ -25,8 +25,8 @@ PEER = r"""
 import itertools, json, sys, time, warnings
 warnings.filterwarnings("ignore")
 import numpy as np, dit
-from dit.multivariate import (coinformation, functional_common_information, gk_common_information,
-                              total_correlation, wyner_common_information)
+from dit.multivariate import coinformation, functional_common_information, gk_common_information, total_correlation
+from dit.multivariate.common_informations.wyner_common_information import WynerCommonInformation
 task = json.loads(sys.stdin.read())
 if task["kind"] == "common":
     law = np.array(task["law"])
@@ -34,10 +34,17 @@ if task["kind"] == "common":
     d = dit.Distribution(cells, [float(law[c]) for c in cells])
     out = {}
     for name, f in {"gk": gk_common_information, "functional": functional_common_information,
-                    "wyner": wyner_common_information}.items():
+                    "wyner": WynerCommonInformation}.items():
         start = time.perf_counter()
         try:
-            out[name] = [float(f(d)), time.perf_counter() - start]
+            if name == "wyner":
+                solver = f(d)
+                solver.optimize()
+                joint = np.asarray(solver.construct_joint(solver._optima)).reshape(*law.shape, -1)
+                took = time.perf_counter() - start
+                out[name] = [float(solver.objective(solver._optima)), took, float(abs(joint.sum(-1) - law).max())]
+            else:
+                out[name] = [float(f(d)), time.perf_counter() - start]
         except Exception as problem:
             out[name] = [None, str(problem)[:60]]
     print(json.dumps({"version": dit.__version__, **out}))
@@ -87,41 +94,47 @@ def timed(function, law):
 
 
 def common(python: str) -> tuple[str, str]:
-    rows, version, wins, times = [], "", [], {"gk": [], "functional": [], "wyner": []}
+    rows, version, tally = [], "", {"equal or better": 0, "dit below what is possible": 0, "worse": 0}
+    times: dict[str, list[tuple[float, float]]] = {"gk": [], "functional": [], "wyner": []}
     ours = {"gk": gacs_korner, "functional": functional_common_information, "wyner": lambda p: wyner(p, tolerance=2e-6)}
     for name, law in laws():
         theirs = ask(python, {"kind": "common", "law": law.tolist()})
         cells = [name]
         for key, function in ours.items():
             found, seconds = timed(function, law)
-            value = found.score.value / NATS
-            other = theirs[key][0] if theirs else None
-            if other is None:
-                cells.append(f"{value:.5f} / failed")
+            if theirs is None or theirs[key][0] is None:
+                cells.append(f"{found.score.value / NATS:.5f} / failed")
                 continue
             version = theirs["version"]
             times[key].append((seconds, theirs[key][1]))
-            # A common information is a minimum (Wyner, functional) or a maximum (Gács–Körner).
-            wins.append(value >= other - 2e-5 if key == "gk" else value <= other + 2e-5)
-            cells.append(
-                f"{value:.5f} / {other:.5f}" + (f" (≥ {found.lower.value / NATS:.5f})" if key == "wyner" else "")
-            )
+            tally[compare(key, found, theirs[key][0])] += 1
+            cells.append(f"{found.score.value / NATS:.5f} / {theirs[key][0]:.5f}")
+            if key == "wyner":
+                cells += [f"{found.lower.value / NATS:.5f}", f"{theirs[key][2]:.0e}"]
         rows.append(cells)
-    header = ["law", "Gács–Körner: ours / dit, bits", "functional: ours / dit", "Wyner: ours / dit (our lower bound)"]
-    summary = [
-        [
-            key,
-            f"{np.median([a for a, _ in pairs]):.4f}",
-            f"{np.median([b for _, b in pairs]):.4f}",
-            f"{np.median([b / a for a, b in pairs]):.1f}×",
-            f"{min(b / a for a, b in pairs):.1f}×",
-        ]
-        for key, pairs in times.items()
-    ]
-    text = table(header, rows)
-    text += f"\n\nEqual or better (2e-5 bits) in {sum(wins)} of {len(wins)} comparisons. Times in seconds:\n\n"
-    text += table(["quantity", "ours, median", "dit, median", "median ratio", "smallest ratio"], summary)
-    return text, version
+    header = ["law", "Gács–Körner: ours / dit, bits", "functional: ours / dit", "Wyner: ours / dit"]
+    header += ["our certified lower bound", "dit's P(X) is off by"]
+    text = table(header, rows) + "\n\nOf all comparisons: " + ", ".join(f"{n} {what}" for what, n in tally.items())
+    text += (
+        " (2e-5 bits). dit's Wyner latent mediates, but its law of X is not the law that was given, by the last "
+        "column; where its value lies under our certified lower bound, no latent of the given law has it.\n\n"
+    )
+    head = ["quantity", "ours, median s", "dit, median s", "median ratio", "smallest ratio"]
+    return text + table(head, [[key, *ratios(pairs)] for key, pairs in times.items()]), version
+
+
+def compare(key: str, found, other: float) -> str:
+    """A common information is a minimum (Wyner, functional) or a maximum (Gács–Körner)."""
+    value = found.score.value / NATS
+    if value >= other - 2e-5 if key == "gk" else value <= other + 2e-5:
+        return "equal or better"
+    return "dit below what is possible" if other < found.lower.value / NATS else "worse"
+
+
+def ratios(pairs: list[tuple[float, float]]) -> list[str]:
+    ours, theirs = np.array(pairs).T
+    faster = theirs / ours
+    return [f"{np.median(ours):.4f}", f"{np.median(theirs):.4f}", f"{np.median(faster):.1f}×", f"{faster.min():.1f}×"]
 
 
 def speed(python: str) -> str:

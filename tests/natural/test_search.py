@@ -25,6 +25,7 @@ from latentry.natural import (
     wyner,
 )
 from latentry.natural.mixtures import Family
+from latentry.natural.optimum.envelope import concave_envelope
 from latentry.natural.optimum.partitions import Cells
 from latentry.natural.optimum.polish import score_and_slope
 from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
@@ -197,6 +198,10 @@ def test_a_search_that_is_cut_short_still_has_a_valid_lower_bound(seed):
         found = search(law, **options)
         assert found.lower.value <= exact + 1e-12
         assert found.score.value >= exact - 1e-9
+    envelope = concave_envelope(law, NaturalComponents((2, 2), (1.0, 1.0, 1.0), np.ones(4, dtype=bool)), rounds=1)
+    ceiling = 2 * entropy(law) - entropy(law, [0]) - entropy(law, [1])
+    assert envelope.value <= ceiling - exact + 1e-9
+    assert envelope.upper >= ceiling - exact - 1e-9
 
 
 def test_large_deterministic_search_finds_planted_blocks():

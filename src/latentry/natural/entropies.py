@@ -50,7 +50,7 @@ def entropy(law: Array, axes: Axes | None = None) -> float:
     """
     table = law if axes is None else marginal(law, axes)
     # One vectorised logarithm and one dot product: several times faster than an entropy per cell.
-    return -float(np.vdot(table, np.log(np.where(table > 0, table, 1.0))))
+    return 0.0 - float(np.vdot(table, np.log(np.where(table > 0, table, 1.0))))
 
 
 def conditional_entropy(law: Array, axes: Axes, given: Axes = ()) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_matrix
@@ -11,7 +13,7 @@ from latentry.errors import DataError
 from latentry.evidence.bound import Bound
 from latentry.natural.entropies import conditional_entropy, entropy
 from latentry.natural.laws import as_law
-from latentry.natural.measures import latent_joint
+from latentry.natural.measures import latent_joint, mediation_error
 from latentry.natural.optimum.envelope import concave_envelope
 from latentry.natural.optimum.partitions import EXHAUSTIVE, Cells, best_partition
 from latentry.natural.optimum.pricing import IndependentComponents
@@ -102,6 +104,10 @@ def wyner(
     (True, True)
     """
     table = as_law(law)
+    common = gacs_korner(table)
+    if mediation_error(table, common.channel) <= _ROUNDING:
+        # Every mediator determines a part that each observable knows, so no I(X; Λ) is below its entropy.
+        return replace(common, method="the common part mediates")
     pricing = IndependentComponents(table.shape, (table > 0).ravel())
     envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
     masses = envelope.laws * envelope.shares[:, None]
