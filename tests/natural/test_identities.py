@@ -201,6 +201,15 @@ def test_counterexamples(strength, shared, error):
     assert "although the gradient is zero" in report.notes[0]
 
 
+@pytest.mark.parametrize("radius", [0.05, 0.1])
+def test_a_ball_of_weights_hides_the_corners_by_a_quarter_of_its_inverse_square(radius):
+    """Small strength s: M = 2s² in the domains and 8 (radius s)² at the edge of the ball."""
+    drawn = xor_across_domains(0.01)
+    family = Family(drawn.laws, drawn.channel)
+    edge = family.mediation(np.array([0.5 + radius, 0.5 - radius]))
+    assert family.mediation(np.array([1.0, 0.0])) / edge == pytest.approx(1 / (4 * radius**2), rel=0.01)
+
+
 def test_binary_entropy_of_the_second_counterexample():
     h = -(0.9 * np.log(0.9) + 0.1 * np.log(0.1))
     assert np.log(2) - h == pytest.approx(0.36806, abs=1e-5)
