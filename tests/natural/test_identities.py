@@ -42,6 +42,17 @@ def with_domain(family, alpha):
     return family.joint * alpha.reshape([-1] + [1] * (family.joint.ndim - 1))
 
 
+def mediated(joint):
+    """P(Λ) Π_i P(X_i|Λ) of a joint with the latent on the last axis."""
+    n = joint.ndim - 1
+    share = joint.sum(axis=tuple(range(n)))
+    product = share.copy()
+    for i in range(n):
+        pair = joint.sum(axis=tuple(a for a in range(n) if a != i), keepdims=True)
+        product = product * pair / share
+    return product
+
+
 def same(a, b):
     np.testing.assert_allclose(a, b, atol=1e-12, rtol=0)
 
@@ -51,13 +62,7 @@ def test_errors_are_the_divergences_of_the_definitions(case):
     pooled = np.tensordot(alpha, family.laws, axes=1)
     n = family.observables
     joint = pooled[..., None] * family.channel
-    factors = joint.sum(axis=tuple(range(n)))
-    product = factors.copy()
-    for i in range(n):
-        others = tuple(a for a in range(n) if a != i)
-        shape = [1] * (n + 1)
-        shape[i], shape[n] = joint.shape[i], joint.shape[n]
-        product = product * (joint.sum(axis=others) / factors).reshape(shape)
+    product = mediated(joint)
     same(family.mediation(alpha), np.sum(joint * np.log(joint / product)))
     same(family.mediation(alpha), mediation_error(pooled, family.channel))
     for i in range(n):
@@ -148,15 +153,8 @@ def conditional_divergence(q, p, axes, latent):
 def test_the_jensen_step_goes_the_other_way(case):
     """Σ_j α_j D(Q_j‖R_α) = M(α) + JSD_α(Q_1, ..., Q_k) ≥ M(α)."""
     family, alpha = case
-    n = family.observables
     mixed = np.tensordot(alpha, family.joint, axes=1)
-    share = mixed.sum(axis=tuple(range(n)))
-    reference = share.copy()
-    for i in range(n):
-        others = tuple(a for a in range(n) if a != i)
-        shape = [1] * (n + 1)
-        shape[i], shape[n] = mixed.shape[i], mixed.shape[n]
-        reference = reference * (mixed.sum(axis=others) / share).reshape(shape)
+    reference = mediated(mixed)
     total = sum(a * np.sum(q * np.log(q / reference)) for a, q in zip(alpha, family.joint, strict=True))
     spread = sum(a * np.sum(q * np.log(q / mixed)) for a, q in zip(alpha, family.joint, strict=True))
     same(total, family.mediation(alpha) + spread)

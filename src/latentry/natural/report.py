@@ -134,7 +134,7 @@ class Report:
         worst = [self.worst.mediation, *self.worst.redundancy]
         rows += [["worst mixture", *(f"≤ {s.upper.value:.4f}" for s in worst), ""]] if several else []
         rows += [[f"[{name}]", *_numbers(errors)] for name, errors in self.baselines.items()]
-        scope = f"(nats; worst over {self.worst.region})" if several else "(nats)"
+        scope = f"(nats; worst over {self.worst.region}; [baselines] pooled)" if several else "(nats; [baselines])"
         return "\n".join([_aligned(rows), scope, *map(str, self.verdicts.values()), *self.notes])
 
     def to_json(self) -> dict[str, Any]:

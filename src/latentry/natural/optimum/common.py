@@ -110,21 +110,17 @@ def wyner(
         return replace(common, method="the common part mediates")
     pricing = IndependentComponents(table.shape, (table > 0).ravel())
     envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
-    masses = envelope.laws * envelope.shares[:, None]
-    total = masses.sum(axis=0)
-    rows = np.divide(masses, total, out=np.full_like(masses, 1.0 / len(masses)), where=total > 0)
-    channel = rows.T.reshape(*table.shape, -1)
+    channel = envelope.channel(table.shape)
     joint = latent_joint(table, channel)
     observed = list(range(table.ndim))
     value = entropy(table) - conditional_entropy(joint, observed, [table.ndim])
-    method = f"column generation, {envelope.rounds} rounds, {envelope.nodes} cells bounded"
     return FoundLatent(
         channel=channel,
         score=Bound(value, method="finite law", tolerance=_ROUNDING),
-        lower=Bound(max(0.0, min(value, entropy(table) - envelope.upper - _ROUNDING)), "lower", method=method),
+        lower=Bound(max(0.0, min(value, entropy(table) - envelope.upper - _ROUNDING)), "lower", method=envelope.method),
         latent_entropy=Bound(entropy(joint, [table.ndim]), method="finite law", tolerance=_ROUNDING),
         baselines={f"copy of X_{i + 1}": entropy(table, [i]) for i in range(table.ndim)} if table.ndim == 2 else {},
-        method=method,
+        method=envelope.method,
     )
 
 

@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult, linprog
 from latentry.errors import DataError
 from latentry.natural.optimum.pricing import Pricing, marginals
 
-__all__ = ["Envelope", "concave_envelope"]
+__all__ = ["Envelope", "channel_of", "concave_envelope"]
 
 Array = NDArray[np.float64]
 _SPLITS = 3
@@ -31,6 +31,22 @@ class Envelope:
     upper: float
     rounds: int
     nodes: int
+
+    def channel(self, shape: tuple[int, ...]) -> Array:
+        """K(v|x) of the latent with these components."""
+        return channel_of(self.laws * self.shares[:, None], shape)
+
+    @property
+    def method(self) -> str:
+        """How it was found, in words."""
+        return f"column generation, {self.rounds} rounds, {self.nodes} cells bounded"
+
+
+def channel_of(masses: Array, shape: tuple[int, ...]) -> Array:
+    """K(v|x) from the masses π_v q_v(x), (m, cells); uniform where nothing happens."""
+    total = masses.sum(axis=0)
+    rows = np.divide(masses, total, out=np.full_like(masses, 1.0 / len(masses)), where=total > 0)
+    return rows.T.reshape(*shape, -1)
 
 
 @dataclass

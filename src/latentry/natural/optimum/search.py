@@ -14,7 +14,7 @@ from latentry.evidence.bound import Bound
 from latentry.natural.entropies import entropy
 from latentry.natural.laws import as_law, baseline_channels
 from latentry.natural.measures import latent_joint, redundancy_error, weighted_score
-from latentry.natural.optimum.envelope import concave_envelope
+from latentry.natural.optimum.envelope import channel_of, concave_envelope
 from latentry.natural.optimum.partitions import EXHAUSTIVE, Cells, best_partition, grow_partition
 from latentry.natural.optimum.pricing import NaturalComponents
 from latentry.natural.optimum.result import FoundLatent
@@ -70,11 +70,9 @@ def search(
         return _search_partitions(table, w)
     pricing = NaturalComponents(table.shape, w, (table > 0).ravel())
     envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
-    channel = _channel(table, envelope.laws * envelope.shares[:, None])
-    channel = _simplest(table, channel, w, pricing, tolerance / 4)
+    channel = _simplest(table, envelope.channel(table.shape), w, pricing, tolerance / 4)
     lower = max(0.0, _ceiling(table, w) - envelope.upper - _ROUNDING)
-    method = f"column generation, {envelope.rounds} rounds, {envelope.nodes} cells bounded"
-    return _found(table, channel, w, lower, method)
+    return _found(table, channel, w, lower, envelope.method)
 
 
 def as_score_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ...]:
@@ -92,13 +90,6 @@ def as_score_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ..
 def _ceiling(law: Array, w: tuple[float, ...]) -> float:
     """Ψ(p) = (Σ_i w_i) H(p) − Σ_i w_i H(p_i)."""
     return sum(w[1:]) * entropy(law) - sum(w[i + 1] * entropy(law, [i]) for i in range(law.ndim))
-
-
-def _channel(law: Array, masses: Array) -> Array:
-    """K(v|x) from the masses π_v q_v(x); uniform where nothing happens."""
-    total = masses.sum(axis=0)
-    rows = np.divide(masses, total, out=np.full_like(masses, 1.0 / len(masses)), where=total > 0)
-    return rows.T.reshape(*law.shape, -1)
 
 
 def _simplest(law: Array, channel: Array, w: tuple[float, ...], pricing: NaturalComponents, slack: float) -> Array:
@@ -120,7 +111,7 @@ def _refined(law: Array, components: Array) -> Array:
     """The channel whose component laws are given: shares by least squares on p = Σ π q, traces dropped."""
     shares, _ = nnls(components.T, law.ravel())
     kept = shares > 1e-6
-    return _channel(law, components[kept] * shares[kept, None])
+    return channel_of(components[kept] * shares[kept, None], law.shape)
 
 
 def _found(law: Array, channel: Array, w: tuple[float, ...], lower: float, method: str) -> FoundLatent:
