@@ -25,7 +25,9 @@ class DataError(LatentryError, ValueError):
 
 
 class CheckpointError(LatentryError, OSError):
-    """A run folder cannot be written or read."""
+    """A run folder cannot be written or read; ``state`` is what could not be written, if it was that."""
+
+    state: object = None
 
 
 class MissingExtra(LatentryError, ImportError):

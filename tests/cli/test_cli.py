@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import signal
 import subprocess
@@ -63,6 +62,17 @@ def test_tables_with_text_columns(call, table, tmp_path):
     assert len(lt.read(tmp_path / "z.csv")) == 60
 
 
+def test_transform_takes_what_fit_took(call, tmp_path):
+    rng = np.random.default_rng(0)
+    data = lt.Dataset({"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 3))}, domain=["p", "q"] * 15)
+    for ending in ("npz", "csv", "zarr", "h5mu"):
+        file, run, out = tmp_path / f"d.{ending}", tmp_path / f"run-{ending}", tmp_path / f"z-{ending}.csv"
+        data.write(file)
+        assert call("fit", file, "--modality", "a", "--out", run, *QUICK)[0] == 0
+        code, _, error = call("transform", run, file, "--out", out)
+        assert (code, error) == (0, "")
+
+
 def test_demo_writes_a_page_and_a_run(call, tmp_path):
     code, text, _ = call("demo", "--out", tmp_path / "demo", "--quiet", "--json")
     assert code == 0
@@ -97,6 +107,12 @@ BAD = {
     "no generator": (["generate", "segmens", "--out", "{tmp}/x.npz"], "did you mean 'segments'?"),
     "no ending": (["generate", "segments", "--out", "{tmp}/x.npx"], "did you mean '.npz'?"),
     "not data": (["info", "{tmp}"], "ending"),
+    "a width": (["fit", "{table}", "--domain", "lab", "--set", "hidden=4"], "hidden = 4"),
+    "a word": (["fit", "{table}", "--domain", "lab", "--set", "beta=abc"], "beta = 'abc'"),
+    "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed = -1"),
+    "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains = 2.5"),
+    "no place to log": (["fit", "{table}", "--domain", "lab", "--log", "{tmp}/no/log"], "cannot be written"),
+    "here": (["info", "."], "ending"),
     "no command": (["fitt"], "No such command"),
     "too many latents": (
         ["fit", "{table}", "--domain", "lab", "--latents", "9"],
@@ -138,6 +154,14 @@ def test_other_features_are_refused_at_transform(call, table, tmp_path):
     assert not (tmp_path / "z.csv").exists()
 
 
+def _wait_for_lines(path, count):
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        if path.exists() and len(path.read_text().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+
+
 @pytest.mark.slow
 def test_ctrl_c_saves_and_resume_goes_on(table, tmp_path):
     words = [sys.executable, "-m", "latentry", "fit", str(table), "--domain", "lab", "--out", str(tmp_path / "run")]
@@ -154,15 +178,21 @@ def test_ctrl_c_saves_and_resume_goes_on(table, tmp_path):
         str(tmp_path / "log"),
     ]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "log").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        _wait_for_lines(tmp_path / "log", 1)
         process.send_signal(signal.SIGINT)
         error = process.stderr.read()
     assert process.returncode == 130
     assert "interrupted" in error
     assert "Traceback" not in error
-    assert not lt.load(tmp_path / "run").state_.finished
+    before = lt.load(tmp_path / "run")
+    assert not before.state_.finished
+    with subprocess.Popen([*words, "--resume"], stderr=subprocess.PIPE, text=True) as process:
+        _wait_for_lines(tmp_path / "log", len(before.history_) + 1)
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+    after = lt.load(tmp_path / "run")
+    assert len(after.history_) > len(before.history_)
+    assert list(after.history_)[: len(before.history_)] == list(before.history_)
 
 
 def test_unexpected_problems_are_a_sentence_too(call, monkeypatch, table):
@@ -183,4 +213,3 @@ def test_help_names_every_command(call):
     assert code == 0
     for word in ("demo", "fit", "transform", "info", "generate"):
         assert word in text
-    assert os.linesep in text

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,18 @@ def test_nothing_can_be_changed():
         data["table"][0, 0] = 5
     with pytest.raises(TypeError):
         data.values["new"] = 1
+    for part in (data.take([0, 1]), data.standardise()):
+        with pytest.raises(ValueError, match="read-only"):
+            part["table"][0, 0] = 5
+        with pytest.raises(ValueError, match="read-only"):
+            part.observed["table"][0] = False
+    with pytest.raises(ValueError, match="read-only"):
+        two_modalities(domain=[0, 1, 0, 1]).domain.values[0] = 1
+
+
+def test_a_copy_is_the_same_dataset():
+    data = two_modalities(domain=["a", "b", "a", "b"])
+    assert copy.deepcopy(data).fingerprint == data.fingerprint
 
 
 def test_take_and_split_keep_everything_together():
@@ -52,9 +66,17 @@ def test_split_is_a_partition_stratified_by_domain(count, share, seed, domains):
     data = lt.Dataset(np.arange(count, dtype=float)[:, None], domain=np.arange(count) % domains)
     first, second = data.split(share, 1 - share, seed=seed)
     assert sorted([*first["x"][:, 0], *second["x"][:, 0]]) == list(range(count))
+    assert abs(len(first) - share * count) < 1
     for domain in range(domains):
         want = share * (data.domain.values == domain).sum()
-        assert abs((first.domain.values == domain).sum() - want) < 1
+        assert abs((first.domain.values == domain).sum() - want) < 2
+
+
+def test_many_small_domains_still_give_to_a_small_part():
+    data = lt.Dataset(np.arange(400.0)[:, None], domain=np.arange(400) // 4)
+    train, held_out = data.split(0.9, 0.1)
+    assert (len(train), len(held_out)) == (360, 40)
+    assert len(np.unique(held_out.domain.values)) > 25
 
 
 def test_split_keeps_groups_whole():
@@ -65,8 +87,10 @@ def test_split_keeps_groups_whole():
 
 
 def test_split_parts_that_do_not_sum_to_one_leave_rows_out():
-    (half,) = lt.Dataset(np.zeros((10, 1))).split(0.5)[:1]
+    (half,) = lt.Dataset(np.zeros((10, 1))).split(0.5)
     assert len(half) == 5
+    (nearly,) = lt.Dataset(np.zeros((10, 1))).split(0.99)
+    assert len(nearly) == 10
 
 
 def test_standardise_and_undo(rng):
@@ -136,6 +160,7 @@ BAD = {
     "no columns": (lambda: lt.Dataset(np.ones((3, 0))), "no column"),
     "objects": (lambda: lt.Dataset(np.array([[1, {}], [2, 3]], dtype=object)), "an entry that is no number"),
     "strings": (lambda: lt.Dataset(np.array([["a"], ["b"]])), "not numbers"),
+    "twin columns": (lambda: lt.Dataset(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])), "two columns called 'a'"),
     "text column": (lambda: lt.Dataset(pd.DataFrame({"a": [1.0], "who": ["me"]})), "column 'who' holds"),
     "complex": (lambda: lt.Dataset(np.ones((2, 2)) * 1j), "Complex data not supported"),
     "one dimension": (lambda: lt.Dataset(np.ones(3)), "Reshape your data"),

@@ -21,8 +21,17 @@ def test_one_hot_rows_are_labels_and_other_floats_are_columns():
 
 def test_recode_to_the_codes_of_a_fit():
     fitted = ("a", "b", "c")
-    assert Domain.of(["c", "b"]).recode(fitted).values.tolist() == [2, 1]
+    assert Domain.of(["c", "b"]).recode(fitted, 3).values.tolist() == [2, 1]
     with pytest.raises(DataError, match="domain 'd' was not among the 3 domains"):
-        Domain.of(["d", "a"]).recode(fitted)
+        Domain.of(["d", "a"]).recode(fitted, 3)
     with pytest.raises(DataError, match="continuous here"):
-        Domain.of([0.5, 0.7]).recode(fitted)
+        Domain.of([0.5, 0.7]).recode(fitted, 3)
+
+
+def test_a_continuous_domain_keeps_its_width():
+    one_row = Domain.of([[1.0, 0.0]])  # one-hot by chance
+    assert one_row.recode(None, 2).values.tolist() == [[1.0, 0.0]]
+    with pytest.raises(DataError, match="has 3 columns, but the model was fitted with 2"):
+        Domain.of(np.full((4, 3), 0.5)).recode(None, 2)
+    with pytest.raises(DataError, match="labels here"):
+        Domain.of(["a", "b"]).recode(None, 2)

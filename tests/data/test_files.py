@@ -180,3 +180,111 @@ def test_no_objects_are_unpacked(tmp_path):
     np.savez(tmp_path / "evil.npz", x=np.array([[{"a": 1}]], dtype=object))
     with pytest.raises(lt.DataError, match="evil.npz"):
         lt.read(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet", ".zarr", ".h5ad", ".h5mu"])
+def test_rows_taken_from_disk_are_written_as_they_are(tmp_path, rng, ending):
+    rows = rng.normal(size=(20, 3))
+    np.save(tmp_path / "x.npy", rows)
+    part = lt.read(tmp_path / "x.npy").take([3, 1, 7])
+    assert part.is_lazy
+    part.write(tmp_path / f"part{ending}")
+    back = lt.read(tmp_path / f"part{ending}")
+    assert (np.asarray(back["x"]) == rows[[3, 1, 7]]).all()
+    scaled = part.standardise()
+    assert scaled.select("x")["x"].shape == (3, 3)
+    assert scaled.select("x").is_lazy
+    assert np.asarray(scaled["x"]).shape == (3, 3)
+    assert part["x"][1].shape == (3,)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".h5ad"])
+def test_an_empty_domain_cell_is_missing_not_a_domain(tmp_path, ending):
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "lab": ["x", None, "y"]})
+    path = tmp_path / f"t{ending}"
+    if ending == ".csv":
+        frame.to_csv(path, index=False)
+    elif ending == ".parquet":
+        frame.to_parquet(path)
+    else:
+        anndata = pytest.importorskip("anndata")
+        table = anndata.AnnData(frame[["a"]].to_numpy())
+        table.obs["lab"] = pd.Categorical(["x", None, "y"])
+        table.write_h5ad(path)
+    with pytest.raises(lt.DataError, match="domain is missing at row 1"):
+        lt.read(path, domain="lab")
+
+
+def test_names_that_look_like_numbers_stay_names(tmp_path):
+    data = lt.Dataset(np.ones((3, 2), dtype=bool), domain=["01", "1_0", "1"], rows=["001", "1e5", "7"])
+    data.write(tmp_path / "t.csv")
+    back = lt.read(tmp_path / "t.csv")
+    assert back.rows == ("001", "1e5", "7")
+    assert back.domain.as_labels().tolist() == ["01", "1_0", "1"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_columns_with_signs_of_ours_keep_their_names(tmp_path, ending):
+    data = lt.Dataset(np.ones((2, 3)), columns={"x": ["chr1:5", "@domain", "plain"]})
+    data.write(tmp_path / f"t{ending}")
+    same(data, lt.read(tmp_path / f"t{ending}"))
+
+
+def test_h5ad_keeps_the_modality_and_repeated_row_names(tmp_path, rng):
+    lt.Dataset({"blood": rng.normal(size=(3, 2))}).write(tmp_path / "t.h5ad")
+    assert lt.read(tmp_path / "t.h5ad").names == ("blood",)
+    twins = lt.Dataset(rng.normal(size=(3, 2)), rows=["a", "a", "b"])
+    twins.write(tmp_path / "u.h5ad")
+    assert (lt.read(tmp_path / "u.h5ad")["x"] == twins["x"]).all()
+    with pytest.raises(lt.DataError, match="two rows are called 'a'"):
+        twins.write(tmp_path / "u.h5mu")
+
+
+def test_a_domain_in_one_modality_of_h5mu_is_found(tmp_path):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    table = anndata.AnnData(np.eye(3, dtype=np.float32))
+    table.obs["lab"] = ["p", "q", "p"]
+    with mudata.set_options(pull_on_update=False):
+        mudata.MuData({"rna": table}).write(tmp_path / "m.h5mu")
+    assert lt.read(tmp_path / "m.h5mu", domain="lab").domain.as_labels().tolist() == ["p", "q", "p"]
+    with pytest.raises(lt.DataError, match="'rn', which is not there; did you mean 'rna'"):
+        lt.read(tmp_path / "m.h5mu", modalities=["rn"])
+
+
+@pytest.mark.parametrize("name", ["thesis.csv", "thesis.zarr"])
+def test_a_folder_of_another_kind_is_never_replaced(tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "chapter.tex").write_text("years of work")
+    with pytest.raises(lt.DataError, match="a folder of another kind"):
+        lt.Dataset(np.ones((2, 2))).write(tmp_path / name)
+    assert (tmp_path / name / "chapter.tex").read_text() == "years of work"
+
+
+def test_a_zarr_store_is_replaced_whole(tmp_path):
+    lt.Dataset(np.ones((4, 2))).write(tmp_path / "x.zarr")
+    lt.Dataset(np.zeros((3, 2))).write(tmp_path / "x.zarr")
+    assert len(lt.read(tmp_path / "x.zarr")) == 3
+    assert [p.name for p in tmp_path.iterdir()] == ["x.zarr"]
+
+
+def test_bit_flips_are_sentences(tmp_path, rng):
+    path = tmp_path / "x.npz"
+    lt.Dataset({"file": rng.normal(size=(30, 3))}).write(path)
+    whole = path.read_bytes()
+    for place in rng.integers(0, len(whole), 60):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            lt.read(path)
+        except lt.DataError as problem:
+            assert "x.npz" in str(problem)  # noqa: PT017
+
+
+def test_a_lost_chunk_is_not_read_as_zeros(tmp_path, rng):
+    lt.Dataset(rng.normal(size=(10, 2))).write(tmp_path / "x.zarr")
+    for chunk in (tmp_path / "x.zarr" / "x" / "c").rglob("*"):
+        if chunk.is_file():
+            chunk.unlink()
+    with pytest.raises(lt.DataError, match="missing in every"):
+        lt.read(tmp_path / "x.zarr")

@@ -1,5 +1,6 @@
 """What every registered model must do. A new model is tested here the day it is registered."""
 
+import copy
 import json
 
 import jax
@@ -135,6 +136,50 @@ def test_wrong_weights_are_named(name, curved, fitted, tmp_path):
         lt.load(tmp_path / "run")
 
 
+def test_one_fit_compiles_each_program_once(name, curved):
+    compiled = []
+
+    def listen(event, duration, **about):
+        if event == "/jax/core/compile/jaxpr_trace_duration":
+            compiled.append(about.get("fun_name"))
+
+    jax.clear_caches()
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        quick(name, batch_size=50).fit(curved)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert {program: compiled.count(program) for program in ("run_steps", "evaluate")} == {
+        "run_steps": 1,
+        "evaluate": 1,
+    }
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(name, curved, fitted):
+    model = copy.copy(fitted[name])
+    before = model.transform(curved)
+    with pytest.raises(lt.DataError):
+        model.set_params(schedule="cosin").fit(lt.Dataset(curved["x"][:, :3], domain=curved.domain))
+    assert (model.transform(curved) == before).all()
+
+
+def test_a_bad_place_is_noticed_before_training(name, curved, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
+
+    class Never:
+        def log(self, row):
+            raise AssertionError("it trained")
+
+    with pytest.raises(lt.CheckpointError, match="is no run folder"):
+        quick(name).fit(curved, run=tmp_path / "thesis", logger=Never())
+
+
+def test_many_small_domains(name, curved):
+    data = lt.Dataset(curved["x"], domain=np.arange(300) // 3)
+    assert quick(name).fit(data).transform(data).shape[0] == 300
+
+
 BAD = {
     "latent_dim": [0, 1.5, "2"],
     "epochs": [0, -1],
@@ -145,6 +190,8 @@ BAD = {
     "learning_rate": [0, -1.0, float("nan")],
     "validation": [1.0, -0.1, "a"],
     "clip": [0.0],
+    "schedule": [3],
+    "hidden": [4, (0,), "wide"],
 }
 
 

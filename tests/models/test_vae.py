@@ -189,6 +189,16 @@ def test_values_must_be_possible(kind):
         lt.VAE(latent_dim=1, likelihood=kind, progress=False).fit(rows)
 
 
+def test_categories_with_holes():
+    codes = np.array([[0.0], [2], [99], [1], [0], [2]])
+    other = np.zeros((6, 1)) + np.arange(6)[:, None]
+    data = lt.Dataset({"c": codes, "o": other}, observed={"c": codes[:, 0] < 99})
+    model = lt.VAE(latent_dim=1, likelihood={"c": "categorical"}, hidden=(4,), epochs=1, progress=False).fit(data)
+    assert model.facts_["levels"] == {"c": 3}
+    holes = lt.Dataset({"c": np.where(codes == 99, np.nan, codes), "o": other})
+    assert model.transform(holes).shape == (6, 1)
+
+
 def test_a_level_never_seen_at_fit_is_refused(rng):
     model = lt.VAE(latent_dim=1, likelihood="categorical", hidden=(4,), epochs=1, progress=False)
     model.fit(rng.integers(0, 3, size=(40, 2)))
@@ -197,10 +207,11 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("beta", -1), ("observation_scale", 0), ("hidden", (0,)), ("encoder", "cnn")]
+    ("parameter", "value"),
+    [("beta", -1), ("beta", "a"), ("observation_scale", 0), ("likelihood", 3), ("encoder", "cnn"), ("encoder", 3)],
 )
 def test_own_parameters_are_checked(parameter, value, curved):
-    with pytest.raises(lt.DataError, match=parameter if parameter != "encoder" else "architecture 'cnn'"):
+    with pytest.raises(lt.DataError, match="architecture 'cnn'" if value == "cnn" else parameter):
         lt.VAE(**{parameter: value}, progress=False).fit(curved)
 
 
@@ -225,6 +236,12 @@ def test_a_second_import_starts_from_the_cache(tmp_path):
     import subprocess
     import sys
 
+    def compiled():
+        return {
+            path.name: path.stat().st_mtime_ns
+            for path in (tmp_path / "latentry" / "compiled").glob("*run_steps*-cache")
+        }
+
     code = (
         "import numpy as np, latentry as lt; rows = np.random.default_rng(0).normal(size=(40, 2));"
         "lt.VAE(latent_dim=1, epochs=1, hidden=(4,), progress=False).fit(rows)"
@@ -232,4 +249,7 @@ def test_a_second_import_starts_from_the_cache(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    assert any("run_steps" in path.name for path in (tmp_path / "latentry" / "compiled").iterdir())
+    first = compiled()
+    assert len(first) == 1
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert compiled() == first  # nothing was compiled, and so written, again

@@ -59,16 +59,10 @@ def test_categorical_draws_follow_their_probabilities():
 
 def test_a_fixed_scale_gets_no_gradient_and_a_learned_one_does():
     def density(head):
-        return head.log_density(jnp.zeros((3, 1)), jnp.ones(3)).sum()
+        return head.log_density(jnp.zeros((3, 1)), 2 * jnp.ones(3)).sum()
 
     assert (jax.grad(density)(head_for("gaussian", SHAPE, scale=1.0)).log_scale == 0).all()
-    assert (jax.grad(density)(head_for("gaussian", SHAPE)).log_scale == 0).all()  # at its optimum: |x - mean| = scale
-    assert (
-        jax.grad(lambda h: h.log_density(jnp.zeros((3, 1)), 2 * jnp.ones(3)).sum())(
-            head_for("gaussian", SHAPE)
-        ).log_scale
-        != 0
-    ).all()
+    assert (jax.grad(density)(head_for("gaussian", SHAPE)).log_scale > 0).all()
 
 
 def test_extreme_outputs_stay_finite():

@@ -1,7 +1,6 @@
 import errno
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -112,7 +111,6 @@ except CheckpointError as problem:
     )
     assert "could not be saved" in done.stdout
     assert read_run(tmp_path / "run").manifest["note"] == 1.0
-    assert resource.RLIMIT_FSIZE is not None
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
@@ -134,6 +132,39 @@ def test_guests_in_a_run_folder_survive(tmp_path):
     (tmp_path / "run" / "notes.txt").write_text("mine")
     write_run(tmp_path / "run", files(2.0))
     assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+def test_guests_survive_a_kill_after_the_swap(tmp_path):
+    write_run(tmp_path / "run", files(1.0))
+    shutil.copytree(tmp_path / "run", tmp_path / ".run.old")
+    (tmp_path / ".run.old" / "notes.txt").write_text("mine")  # not yet moved when the kill came
+    write_run(tmp_path / "run", files(2.0))
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+def test_a_failed_second_rename_puts_the_run_back(tmp_path, monkeypatch):
+    write_run(tmp_path / "run", files(1.0))
+    true, calls = os.rename, []
+
+    def second_fails(a, b):
+        calls.append(a)
+        if len(calls) == 2:
+            raise OSError(errno.EIO, "input/output error")
+        true(a, b)
+
+    monkeypatch.setattr(os, "rename", second_fails)
+    with pytest.raises(lt.CheckpointError, match="untouched"):
+        write_run(tmp_path / "run", files(2.0))
+    monkeypatch.undo()
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+    assert read_run(tmp_path / "run").manifest["note"] == 1.0
+
+
+def test_somebody_elses_manifest_is_not_a_run(tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "manifest.json").write_text('{"name": "a web page"}')
+    with pytest.raises(lt.CheckpointError, match="is no run folder"):
+        write_run(tmp_path / "site", files())
 
 
 def test_a_kill_between_the_two_renames_is_mended(tmp_path):

@@ -239,6 +239,53 @@ def test_clipping_bounds_the_gradient():
     assert max(seen["norms"]) <= 0.1 * 1.0001
 
 
+def test_an_interrupted_later_restart_uses_the_better_weights():
+    small = task(restarts=2)
+    state = small.start()
+    while not (state.restart == 1 and state.phase == 1 and state.epoch == 1):
+        state = small.advance(state, 100)
+    better = dataclasses.replace(state, best_score=state.champion_score - 1)
+    worse = dataclasses.replace(state, best_score=state.champion_score + 1)
+    early = dataclasses.replace(better, last_phase=False)
+    assert better.result is better.best
+    assert worse.result is worse.champion
+    assert early.result is early.champion
+
+
+def test_a_run_that_a_hook_ended_can_go_on():
+    def spoil(module, rows, key):
+        return dataclasses.replace(module, shift=module.shift * jnp.nan)
+
+    phases = (Phase("a", loss, 2, after_epoch=spoil),)
+    with pytest.raises(lt.TrainingDiverged) as caught:
+        run(task(phases), progress=False)
+    mended = task((Phase("a", loss, 2),))
+    assert run(mended, caught.value.state, progress=False).finished
+
+
+def test_the_step_is_counted_over_all_windows(monkeypatch):
+    from latentry.data import batches
+
+    monkeypatch.setattr(batches, "WINDOW_BYTES", 12 * 16 * 2)  # two steps a window
+
+    def breaks(module, batch, key):
+        value, metrics = loss(module, batch, key)
+        return jnp.where(jnp.any(batch.values["x"] > 90), jnp.nan, value), metrics
+
+    rows = np.random.default_rng(0).normal(size=(96, 3))
+    plan = Feed(lt.Dataset(rows), 16).plan
+    order = plan.order((0, 0, 0, 0))
+    rows[order[4 * 16]] = 99.0  # in the fifth batch
+    with pytest.raises(lt.TrainingDiverged, match="epoch 1, step 5"):
+        run(Task(make, (Phase("p", breaks, 1),), Feed(lt.Dataset(rows), 16), None), progress=False)
+
+
+def test_a_finished_run_is_left_as_it_is():
+    small = task()
+    done = run(small, progress=False)
+    assert run(small, done, progress=False) is done
+
+
 def test_restarts_need_held_out_rows():
     with pytest.raises(lt.DataError, match="held-out rows"):
         Task(make, (Phase("p", loss, 1),), Feed(data(), 16), None, restarts=2)

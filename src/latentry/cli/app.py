@@ -44,11 +44,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _explain(problem: BaseException) -> int:
-    if isinstance(problem, SystemExit):
-        return problem.code if isinstance(problem.code, int) else 2
-    if isinstance(problem, KeyboardInterrupt) or type(problem).__name__ == "Abort":
+    stopped = isinstance(problem, KeyboardInterrupt) or type(problem).__name__ == "Abort"
+    if stopped or (isinstance(problem, SystemExit) and problem.code == 130):
         _say("stopped.")
         return 130
+    if isinstance(problem, SystemExit):
+        return problem.code if isinstance(problem.code, int) else 2
     if isinstance(problem, LatentryError):
         _say(str(problem))
         return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
@@ -65,9 +66,18 @@ def pick(columns: Mapping[str, Any], names: str, option: str) -> list[Any]:
     return [columns[name] for name in chosen]
 
 
+def _strict(value: Any) -> Any:
+    # JSON knows no NaN.
+    if isinstance(value, dict):
+        return {name: _strict(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def answer(result: dict[str, Any], sentence: str, *, as_json: bool) -> None:
     """The result, for a program or for a person."""
     if as_json:
-        sys.stdout.write(json.dumps(result, default=str) + "\n")
+        sys.stdout.write(json.dumps(_strict(result), default=str) + "\n")
     else:
         Console(soft_wrap=True).print(sentence, markup=False, highlight=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ def transform(
 ) -> None:
     """Write the latents of each row: posterior mean and standard deviation."""
     model = load_model(run)
-    rows = read(data, domain=domain, modalities=_wanted(model, data))
+    rows = read(data, domain=domain, modalities=_wanted(model))
     channel = model.channel(rows)
     assert isinstance(channel, GaussianChannel)
     names = [f"z{i + 1}" for i in range(channel.mean.shape[1])]
@@ -37,8 +37,7 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def _wanted(model: object, data: Path) -> dict[str, list[str]] | None:
-    # A table may hold more columns than the model knows; those with names are picked by name.
-    columns = {name: list(names) for name, names in model.layout_.columns}  # type: ignore[attr-defined]
-    flat = data.suffix in (".csv", ".parquet")
-    return columns if flat and tuple(columns) == ("x",) else None
+def _wanted(model: Any) -> dict[str, tuple[str, ...]]:
+    # A file may hold more than the model knows: take the modalities, and where they have names the columns, of the fit.
+    columns = dict(model.layout_.columns)
+    return {name: columns.get(name, ()) for name in model.layout_.modalities}

@@ -42,7 +42,6 @@ class Plan:
     def of(cls, data: Dataset, batch: int) -> Plan:
         """The plan for these data."""
         size = max(1, sum(row_bytes(array) for array in data.values.values()))
-        batch = min(batch, len(data))
         most = -(-len(data) // batch) * batch
         window = max(batch, WINDOW_BYTES // size // batch * batch)
         return cls(len(data), batch, min(window, most), max(1, BLOCK_BYTES // size))

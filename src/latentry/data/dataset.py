@@ -35,6 +35,8 @@ class Dataset:
         rows: Names of the rows.
         columns: For a modality, the names of its features.
 
+    Arrays are not copied: a dataset cannot be changed through itself, but do not change the arrays it was made of.
+
     >>> import numpy as np
     >>> data = Dataset({"curve": np.ones((4, 30)), "table": [[1, 2], None, [3, 4], [5, 6]]}, domain=["a", "a", "b", "b"])
     >>> len(data), data.names, data.observed["table"].tolist()
@@ -171,12 +173,19 @@ class Dataset:
     def _with(self, values: Mapping[str, Any], **changes: Any) -> Dataset:
         # Rows were checked when they came in: nothing is read again here.
         other = object.__new__(Dataset)
-        fields = {"observed": self.observed, "domain": self.domain, "factors": self.factors, "rows": self.rows}
-        fields |= {"columns": self.columns, "values": values} | changes
+        names = ("observed", "domain", "factors", "rows", "columns")
+        fields = {name: changes[name] if name in changes else getattr(self, name) for name in names}
+        fields["values"] = values
         for field, value in fields.items():
-            kept = MappingProxyType(dict(value)) if isinstance(value, Mapping) else value
+            kept = MappingProxyType({k: _frozen(v) for k, v in value.items()}) if isinstance(value, Mapping) else value
             object.__setattr__(other, field, kept)
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read-only mappings cannot be copied or sent to another process; what they hold can.
+        fields = ("values", "observed", "domain", "factors", "rows", "columns")
+        parts = {name: getattr(self, name) for name in fields}
+        return _rebuilt, ({k: dict(v) if isinstance(v, Mapping) else v for k, v in parts.items()},)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -206,6 +215,10 @@ class Dataset:
 
 
 # cached_property writes to the instance dictionary and so passes by __setattr__.
+
+
+def _rebuilt(parts: dict[str, Any]) -> Dataset:
+    return object.__new__(Dataset)._with(**parts)
 
 
 def _check_names(names: Iterable[Any]) -> None:
@@ -256,6 +269,11 @@ def _rows_match(what: str, values: Any, count: int) -> Any:
 
 def _factor(name: str, raw: Any, count: int) -> np.ndarray:
     array = np.asarray(raw)
+    if array.dtype == object:
+        gap = next((i for i, value in enumerate(array.tolist()) if value is None or value != value), None)
+        if gap is not None:
+            raise DataError(f"factor {name!r} is missing at row {gap}.")
+        array = np.array(array.tolist())
     if array.dtype.kind not in "biufU":
         raise DataError(f"factor {name!r} has dtype {array.dtype}: give numbers or strings.")
     return _frozen(_rows_match(f"factor {name!r}", array, count))

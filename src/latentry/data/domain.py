@@ -27,6 +27,9 @@ class Domain:
     values: np.ndarray  # codes, shape (rows,), or columns, shape (rows, width)
     labels: tuple[Any, ...] | None  # None when continuous
 
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
     @classmethod
     def of(cls, raw: Any) -> Domain:
         """Integers, strings and booleans are labels, floats are columns, one-hot rows are labels."""
@@ -75,23 +78,28 @@ class Domain:
             raise DataError("this domain is continuous: it has columns, not labels.")
         return np.asarray(self.labels)[self.values]
 
-    def recode(self, labels: tuple[Any, ...] | None, *, context: str = "fitted") -> Domain:
-        """The same rows in the codes of ``labels``, which is how a fitted model knows them."""
-        if (labels is None) != (self.labels is None):
-            kinds = {True: "continuous", False: "labels"}
-            raise DataError(
-                f"domain is {kinds[self.is_continuous]} here, but the model was {context} with {kinds[labels is None]}."
-            )
-        if labels is None or labels == self.labels:
+    def recode(self, labels: tuple[Any, ...] | None, size: int) -> Domain:
+        """The same rows in the codes of a fitted model, which knew these labels, or ``size`` continuous columns."""
+        if labels is None:
+            return self._as_columns(size)
+        if self.labels is None:
+            raise DataError("domain is continuous here, but the model was fitted with labels.")
+        if labels == self.labels:
             return self
         place = {label: code for code, label in enumerate(labels)}
-        unseen = [label for label in self.labels or () if label not in place]
+        unseen = [label for label in self.labels if label not in place]
         if unseen:
-            raise DataError(
-                f"domain {unseen[0]!r} was not among the {len(labels)} domains the model was {context} with."
-            )
-        codes = np.array([place[label] for label in self.labels or ()], dtype=np.int32)
-        return Domain(codes[self.values], labels)
+            raise DataError(f"domain {unseen[0]!r} was not among the {len(labels)} domains the model was fitted with.")
+        return Domain(np.array([place[label] for label in self.labels], dtype=np.int32)[self.values], labels)
+
+    def _as_columns(self, size: int) -> Domain:
+        # A few rows of a continuous domain may look one-hot by chance.
+        columns = self.values if self.labels is None else np.eye(self.size)[self.values]
+        if self.labels is not None and self.labels != tuple(range(self.size)):
+            raise DataError("domain is labels here, but the model was fitted with a continuous one.")
+        if columns.shape[1] != size:
+            raise DataError(f"domain has {columns.shape[1]} columns, but the model was fitted with {size}.")
+        return Domain(columns, None)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latentry.data.rows import TakenRows, blocks
+from latentry.data.rows import blocks, stays_on_disk
 from latentry.errors import DataError
 
 __all__ = ["Modality", "read_modality"]
@@ -42,6 +42,7 @@ def read_modality(name: str, raw: Any, mask: Any = None, columns: tuple[str, ...
 
 
 def _frame_values(name: str, frame: Any) -> np.ndarray:
+    _check_unique(name, tuple(map(str, frame.columns)))
     for column in frame.columns:
         if frame[column].dtype.kind not in "biuf":
             raise DataError(
@@ -52,7 +53,7 @@ def _frame_values(name: str, frame: Any) -> np.ndarray:
 
 
 def _as_array(name: str, raw: Any) -> tuple[Any, np.ndarray | None]:
-    if _on_disk(raw):
+    if stays_on_disk(raw):
         return raw, None
     if hasattr(raw, "toarray") and hasattr(raw, "nnz"):
         raise DataError(f"modality {name!r} is a sparse matrix; latentry needs dense rows: pass {name}.toarray().")
@@ -62,11 +63,6 @@ def _as_array(name: str, raw: Any) -> tuple[Any, np.ndarray | None]:
         return _stack(name, raw)
     array = np.asarray(raw)
     return (_numbers(name, array) if array.dtype == object else array), None
-
-
-def _on_disk(raw: Any) -> bool:
-    library = type(raw).__module__.split(".")[0]
-    return isinstance(raw, (np.memmap, TakenRows)) or library in ("zarr", "h5py")
 
 
 def _mask_rows(name: str, raw: np.ma.MaskedArray) -> np.ndarray:
@@ -131,9 +127,13 @@ def _check_kind(name: str, values: Any) -> None:
 def _check_columns(name: str, columns: tuple[str, ...], shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or len(columns) != shape[1]:
         raise DataError(f"columns[{name!r}] has {len(columns)} names for rows of shape {shape[1:]}.")
+    _check_unique(name, columns)
+
+
+def _check_unique(name: str, columns: tuple[str, ...]) -> None:
     if len(set(columns)) != len(columns):
         twice = next(column for column in columns if columns.count(column) > 1)
-        raise DataError(f"columns[{name!r}] names {twice!r} twice.")
+        raise DataError(f"modality {name!r} has two columns called {twice!r}; rename one.")
 
 
 def _read_mask(name: str, mask: Any, rows: int) -> np.ndarray:

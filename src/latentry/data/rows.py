@@ -2,33 +2,58 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-__all__ = ["BLOCK_BYTES", "TakenRows", "blocks", "gather", "is_lazy", "row_bytes"]
+__all__ = ["BLOCK_BYTES", "LazyRows", "TakenRows", "blocks", "gather", "is_lazy", "row_bytes", "stays_on_disk"]
 
 BLOCK_BYTES = 1 << 20  # one read: large enough to be sequential, small enough to hold many
 
 
-class TakenRows:
+class LazyRows(ABC):
+    """Rows that are read, or computed, when they are asked for."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype=dtype)
+
+    @abstractmethod
+    def __getitem__(self, index: Any) -> np.ndarray: ...
+
+
+class TakenRows(LazyRows):
     """Chosen rows of a stored array, in order, without reading them."""
 
     def __init__(self, source: Any, rows: np.ndarray) -> None:
         self.source, self.rows = source, np.asarray(rows, dtype=np.int64)
-        self.shape = (len(self.rows), *source.shape[1:])
-        self.dtype, self.ndim = np.dtype(source.dtype), len(self.shape)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+        self.shape, self.dtype = (len(self.rows), *source.shape[1:]), np.dtype(source.dtype)
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        return gather(self.source, np.atleast_1d(self.rows[index]))
+        rows = self.rows[index]
+        return gather(self.source, rows) if rows.ndim else gather(self.source, rows[None])[0]
+
+
+def stays_on_disk(array: Any) -> bool:
+    """Whether this is a kind of array that is read piece by piece: a memory map, zarr, HDF5, or a view of one."""
+    library = type(array).__module__.split(".")[0]
+    return isinstance(array, (np.memmap, LazyRows)) or library in ("zarr", "h5py")
 
 
 def is_lazy(array: Any) -> bool:
-    """Whether the array stays on disk: a memory map, a zarr array, or rows taken from one."""
+    """Whether an accepted array stays on disk."""
     return isinstance(array, np.memmap) or not isinstance(array, np.ndarray)
 
 

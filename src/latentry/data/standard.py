@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latentry.data.rows import blocks
+from latentry.data.rows import LazyRows, blocks
 from latentry.errors import DataWarning
 
 if TYPE_CHECKING:
@@ -58,15 +58,12 @@ class Standardiser:
         return float(np.log(np.broadcast_to(self.scale[name], shape)).sum())
 
 
-class StandardisedRows:
+class StandardisedRows(LazyRows):
     """Rows of an array that stays on disk, standardised as they are read."""
 
     def __init__(self, source: Any, standardiser: Standardiser, name: str) -> None:
         self.source, self.standardiser, self.name = source, standardiser, name
-        self.shape, self.ndim, self.dtype = source.shape, source.ndim, np.dtype(np.float32)
-
-    def __len__(self) -> int:
-        return self.shape[0]
+        self.shape, self.dtype = tuple(source.shape), np.dtype(np.float32)
 
     def __getitem__(self, index: Any) -> np.ndarray:
         return self.standardiser.apply(self.name, np.asarray(self.source[index]))

@@ -59,6 +59,10 @@ def segments(
     """
     width = latents if observed is None else observed
     _check(domains, rows_per_domain, latents, width, layers, means, base)
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError(f"seed = {seed!r}: give a whole number of at least 0.")
+    if not isinstance(noise, (int, float)) or not 0 <= noise < math.inf:
+        raise DataError(f"noise = {noise!r}: give a standard deviation of at least 0.")
     rng = np.random.default_rng(seed)
     domain = np.repeat(np.arange(domains), rows_per_domain)
     scale = rng.uniform(0.5, 3.0, size=(domains, latents))
@@ -70,9 +74,10 @@ def segments(
 
 
 def _check(domains: int, rows: int, latents: int, width: int, layers: int, means: str, base: str) -> None:
-    for name, value in {"domains": domains, "rows_per_domain": rows, "latents": latents, "layers": layers}.items():
-        if value < 1:
-            raise DataError(f"{name} = {value}: give at least 1.")
+    counts = {"domains": domains, "rows_per_domain": rows, "latents": latents, "observed": width, "layers": layers}
+    for name, value in counts.items():
+        if not isinstance(value, (int, np.integer)) or value < 1:
+            raise DataError(f"{name} = {value!r}: give a whole number of at least 1.")
     if width < latents:
         raise DataError(f"observed = {width} variables cannot hold {latents} latents: give at least {latents}.")
     if means not in _MEANS:
@@ -101,7 +106,8 @@ def _mix(sources: np.ndarray, width: int, layers: int, rng: np.random.Generator)
     return out
 
 
-def _matrix(inputs: int, outputs: int, rng: np.random.Generator, draws: int = 2000) -> np.ndarray:
+def _matrix(inputs: int, outputs: int, rng: np.random.Generator) -> np.ndarray:
+    draws = max(40, min(2000, 4_000_000 // (inputs * outputs)))  # large matrices differ less, and cost more
     drawn = rng.uniform(-1, 1, size=(draws, inputs, outputs))
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     condition = np.linalg.cond(drawn)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
-from latentry.models.checks import check_common, check_rows
+from latentry.models.checks import check_common, check_rows, whole_number
 from latentry.training import Feed, History, Logger, Phase, RunState, Task, holds_run, map_rows, run
 
 __all__ = ["LatentModel"]
@@ -115,8 +115,19 @@ class LatentModel(TransformerMixin, BaseEstimator):
             logger: Gets each epoch's row.
         """
         check_common(self)
+        before = dict(vars(self))
+        try:
+            self._fit(X, y, run, resume, save_every, logger)
+        except BaseException:
+            if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, run: Any, resume: bool, save_every: int | None, logger: Logger | None) -> None:
         data = self._read(X, y, fitting=True)
-        before = self._earlier(run, data) if resume else None
+        earlier = self._earlier(run, data) if resume else None
         if run is not None and not resume and holds_run(run):
             raise CheckpointError(
                 f"{run} holds an earlier run: pass resume=True to go on with it, or choose another folder."
@@ -125,9 +136,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
         self.fingerprint_, self.rows_ = data.fingerprint, len(data)
         self.facts_: dict[str, Any] = self.learn_facts(data)
         self._check_size(data)
-        task = self._task(data)
-        self._train(task, before, run, save_every, logger)
-        return self
+        self._train(self._task(data), earlier, run, save_every, logger)
 
     def transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Posterior means, one row of latents per row of data."""
@@ -142,7 +151,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
 
     def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
         """Log evidence of each row in nats and in the data's own units; see ``score_name`` for what it is exactly."""
-        data = self._ready(X, y)
+        data = self._ready(X, y, needs_domain=self.least_domains > 0)
         found = map_rows(type(self).evidence, self.module_, data, seed=seed).astype(np.float64)
         for name in data.names:
             found -= data.observed[name] * self.statistics_.log_volume(name, self.layout_.shape(name))
@@ -155,6 +164,8 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def sample(self, n: int = 1, *, seed: int = 0) -> Any:
         """New rows, in the data's own units: an array, or a dictionary when there are several modalities."""
         check_is_fitted(self)
+        whole_number("n", n, least=1)
+        whole_number("seed", seed, least=0)
         drawn = self.generate(self.module_, jax.random.key(seed), n)
         return self._outward({name: np.asarray(array) for name, array in drawn.items()})
 
@@ -179,17 +190,26 @@ class LatentModel(TransformerMixin, BaseEstimator):
             data = Dataset(X, u)
             if data.names == ("x",) and not isinstance(X, dict):
                 validate_data(self, X, reset=fitting, skip_check_array=True)
+        if fitting and isinstance(X, Dataset):
+            self._forget_features()
         if fitting and data.names == ("x",) and len(data.layout.shape("x")) == 1:
             self.n_features_in_ = data.layout.shape("x")[0]
         return data
 
-    def _ready(self, X: Any, u: Any) -> Dataset:
+    def _forget_features(self) -> None:
+        # A Dataset names its own features; what scikit-learn noted of an earlier table no longer holds.
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    def _ready(self, X: Any, u: Any, *, needs_domain: bool = False) -> Dataset:
         check_is_fitted(self)
         data = self._read(X, u, fitting=False)
         self.layout_.require(data.layout)
         check_rows(data, self.facts_)
-        if data.domain is not None and self.layout_.domain_size and self.least_domains:
-            data = data.with_domain(data.domain.recode(self.layout_.domain_labels))
+        if needs_domain and data.domain is None:
+            raise DataError(f"the score of {type(self).__name__} needs the domain of each row: pass score(data, u).")
+        if data.domain is not None and self.least_domains:
+            data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
         return data.standardise(self.statistics_)
 
     def _check_size(self, data: Dataset) -> None:
@@ -221,20 +241,22 @@ class LatentModel(TransformerMixin, BaseEstimator):
         if round(self.validation * len(data)) >= 1:
             training, held_out = data.split(1 - self.validation, self.validation, seed=self.seed)
         self.statistics_ = Standardiser.of(training, self.standardised())
-        feeds = [
-            None if part is None else Feed(part.standardise(self.statistics_), self.batch_size)
-            for part in (training, held_out)
-        ]
-        assert feeds[0] is not None
-        return Task(self.build, self.phases(), feeds[0], feeds[1], seed=self.seed, restarts=self.restarts)
+        feed = Feed(training.standardise(self.statistics_), self.batch_size)
+        aside = None
+        if held_out is not None:
+            aside = Feed(held_out.standardise(self.statistics_), self.batch_size, feed.placement)
+        return Task(self.build, self.phases(), feed, aside, seed=self.seed, restarts=self.restarts)
 
     def _train(self, task: Task, before: RunState | None, folder: Any, save_every: int | None, logger: Any) -> None:
         from latentry.models.saving import save_model
 
         save = None if folder is None else lambda state: save_model(self, folder, state)
+        if save is not None and before is None:
+            before = task.start()
+            save(before)  # a place that cannot be written is noticed before hours of training
         try:
             state = run(task, before, save=save, save_every=save_every, logger=logger, progress=self.progress)
-        except TrainingDiverged as error:
+        except (TrainingDiverged, CheckpointError) as error:
             if isinstance(error.state, RunState):
                 self._accept(error.state)
             raise

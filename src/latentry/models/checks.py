@@ -13,36 +13,50 @@ from latentry.data.rows import blocks
 from latentry.errors import DataError, nearest
 from latentry.nets import HEADS
 
-__all__ = ["check_common", "check_rows", "levels_of", "likelihoods"]
+__all__ = ["check_common", "check_hidden", "check_rows", "levels_of", "likelihoods", "real_number", "whole_number"]
+
+_MOST_LEVELS = 10_000  # a decoder output per level and entry: more is a mistake in the coding
 
 
 def check_common(model: Any) -> None:
     """The parameters that every model has."""
     for name in ("latent_dim", "epochs", "batch_size", "restarts"):
         if not (name == "latent_dim" and model.latent_dim is None and model.takes_latents_from_data):
-            _whole(name, getattr(model, name), least=1)
-    _whole("seed", model.seed, least=0)
+            whole_number(name, getattr(model, name), least=1)
+    whole_number("seed", model.seed, least=0)
     if model.patience is not None:
-        _whole("patience", model.patience, least=1)
-    _real("learning_rate", model.learning_rate, above=0)
+        whole_number("patience", model.patience, least=1)
+    real_number("learning_rate", model.learning_rate, above=0)
     if model.clip is not None:
-        _real("clip", model.clip, above=0)
+        real_number("clip", model.clip, above=0)
+    if not isinstance(model.schedule, str) and not callable(model.schedule):
+        raise DataError(f"schedule = {model.schedule!r}: give a name or an Optax schedule.")
     if not isinstance(model.validation, numbers.Real) or not 0 <= float(model.validation) < 1:
         raise DataError(f"validation = {model.validation!r}: give a share of the rows from 0 to below 1.")
 
 
-def _whole(name: str, value: Any, least: int) -> None:
+def whole_number(name: str, value: Any, least: int) -> None:
+    """An integer of at least ``least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         raise DataError(f"{name} = {value!r}: give a whole number of at least {least}.")
 
 
-def _real(name: str, value: Any, above: float) -> None:
+def real_number(name: str, value: Any, above: float) -> None:
+    """A finite number above ``above``."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not above < float(value) < np.inf:
         raise DataError(f"{name} = {value!r}: give a number above {above}.")
 
 
+def check_hidden(hidden: Any) -> None:
+    """Widths of hidden layers."""
+    if not isinstance(hidden, (tuple, list)) or not all(isinstance(width, int) and width > 0 for width in hidden):
+        raise DataError(f"hidden = {hidden!r}: give a tuple of positive widths, such as (64, 64).")
+
+
 def likelihoods(chosen: str | Mapping[str, str], modalities: tuple[str, ...]) -> dict[str, str]:
     """The likelihood of each modality: one name for all, or a mapping (Gaussian where it is silent)."""
+    if not isinstance(chosen, (str, Mapping)):
+        raise DataError(f"likelihood = {chosen!r}: give a name, or a mapping from modality to name.")
     if isinstance(chosen, str):
         found = dict.fromkeys(modalities, chosen)
     else:
@@ -58,7 +72,13 @@ def likelihoods(chosen: str | Mapping[str, str], modalities: tuple[str, ...]) ->
 
 def levels_of(data: Dataset, modality: str) -> int:
     """Number of levels of a categorical modality coded 0, 1, 2, ..."""
-    return 1 + int(max(piece.max() for _, piece in blocks(data[modality])))
+    observed, most = data.observed[modality], 0
+    for start, piece in blocks(data[modality]):
+        seen = piece[observed[start : start + len(piece)]]
+        most = max(most, int(seen.max()) if seen.size else 0)
+    if most >= _MOST_LEVELS:
+        raise DataError(f"modality {modality!r} has codes up to {most}: categories are coded 0, 1, 2, … without gaps.")
+    return 1 + most
 
 
 def check_rows(data: Dataset, facts: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError
 from latentry.models.base import LatentModel
+from latentry.models.checks import check_hidden, whole_number
 from latentry.nets import ConditionalPrior, Flow, prior_for
 from latentry.training import Phase
 
@@ -90,8 +91,8 @@ class IFlow(LatentModel):
                 "latents as columns."
             )
         for name in ("blocks", "components"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise DataError(f"{name} = {getattr(self, name)!r}: give a whole number of at least 1.")
+            whole_number(name, getattr(self, name), least=1)
+        check_hidden(self.hidden)
         if data.domain is None:
             return {"seen": []}
         rows = np.random.default_rng(self.seed).permutation(len(data))[:_SEEN]

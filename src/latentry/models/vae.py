@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from latentry.data import Batch, Dataset, Layout
 from latentry.errors import DataError
 from latentry.models.base import LatentModel
-from latentry.models.checks import check_rows, levels_of, likelihoods
+from latentry.models.checks import check_hidden, check_rows, levels_of, likelihoods, real_number
 from latentry.nets import Head, decoder_for, encoder_for, head_for, product_of_experts
 from latentry.training import Phase
 
@@ -124,14 +124,14 @@ class VAE(LatentModel):
         return facts
 
     def _check_own(self) -> None:
-        if not self.beta >= 0:
-            raise DataError(f"beta = {self.beta!r}: give a number of at least 0.")
-        if self.observation_scale is not None and not self.observation_scale > 0:
-            raise DataError(
-                f"observation_scale = {self.observation_scale!r}: give a number above 0, or None to learn it."
-            )
-        if not all(isinstance(width, int) and width > 0 for width in self.hidden):
-            raise DataError(f"hidden = {self.hidden!r}: give a tuple of positive widths, such as (64, 64).")
+        if self.beta != 0:
+            real_number("beta", self.beta, above=0)
+        if self.observation_scale is not None:
+            real_number("observation_scale", self.observation_scale, above=0)
+        for name in ("encoder", "decoder"):
+            if not isinstance(getattr(self, name), str) and not callable(getattr(self, name)):
+                raise DataError(f"{name} = {getattr(self, name)!r}: give a name, or a function that builds a network.")
+        check_hidden(self.hidden)
 
     def standardised(self) -> tuple[str, ...]:
         """The Gaussian ones: counts, codes and probabilities have units of their own."""

@@ -171,4 +171,5 @@ def head_for(name: str, shape: tuple[int, ...], *, levels: int = 0, scale: float
 
 def _log_scales(shape: tuple[int, ...], scale: float | None) -> Array:
     columns = shape if len(shape) == 1 else shape[-1:] if shape[-1] <= 4 else ()
-    return jnp.full(columns, 0.0 if scale is None else math.log(scale))
+    # A learned scale starts below the data's own spread: at the spread, a latent may look not worth its cost.
+    return jnp.full(columns, -1.0 if scale is None else math.log(scale), dtype=jnp.float32)

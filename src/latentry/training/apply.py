@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from latentry.data import Dataset, assemble
+from latentry.training.devices import use_compilation_cache
 
 __all__ = ["map_rows"]
 
@@ -21,6 +22,7 @@ def map_rows(function: Callable[..., Any], module: Any, data: Dataset, seed: int
 
     The function is compiled once for a shape; it must be a module-level function or a frozen dataclass.
     """
+    use_compilation_cache()
     key, pieces = jax.random.key(seed), []
     for start in range(0, len(data), _ROWS):
         index = np.arange(start, start + _ROWS)

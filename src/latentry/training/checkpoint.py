@@ -17,6 +17,7 @@ import safetensors
 import safetensors.numpy
 
 from latentry.errors import CheckpointError
+from latentry.training.history import without_nan
 
 __all__ = ["FORMAT", "RunFiles", "holds_run", "read_run", "write_run"]
 
@@ -42,14 +43,21 @@ class RunFiles:
 
 def holds_run(folder: str | Path) -> bool:
     """Whether a folder (or what an interrupted save left of it) holds a run."""
-    folder = Path(folder)
-    return (folder / _MANIFEST).is_file() or (_old(folder) / _MANIFEST).is_file()
+    folder = Path(folder).absolute()
+    return _is_run(folder) or _is_run(_old(folder))
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        return {"format", "checksums"} <= set(json.loads((folder / _MANIFEST).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def write_run(folder: str | Path, run: RunFiles) -> None:
     """Write a sibling folder, flush it to disk, and rename it into place; an earlier run stays until then."""
-    folder = Path(folder)
-    if folder.exists() and not (folder / _MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    folder = Path(folder).absolute()
+    if folder.exists() and not _is_run(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise CheckpointError(f"{folder} exists and is no run folder: choose another place, nothing was written.")
     draft = folder.with_name(f".{folder.name}.new")
     try:
@@ -68,7 +76,7 @@ def _write_draft(draft: Path, run: RunFiles) -> None:
     parts = {
         _WEIGHTS: safetensors.numpy.save(dict(run.weights)),
         _OPTIMISER: safetensors.numpy.save(dict(run.optimiser)),
-        _HISTORY: "".join(json.dumps(_no_nan(row)) + "\n" for row in run.history).encode(),
+        _HISTORY: "".join(json.dumps(without_nan(row)) + "\n" for row in run.history).encode(),
     }
     manifest = {
         "format": FORMAT,
@@ -89,14 +97,24 @@ def _swap(folder: Path, draft: Path) -> None:
     """Put the draft in place of the folder. A kill at any line leaves a whole run under one of the two names."""
     old = _old(folder)
     if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
+        _clear_old(folder)
         os.rename(folder, old)
-    os.rename(draft, folder)
+    try:
+        os.rename(draft, folder)
+    except OSError:
+        if old.exists():
+            os.rename(old, folder)
+        raise
     _sync_folder(folder.parent)
+    _clear_old(folder)
+
+
+def _clear_old(folder: Path) -> None:
+    """Remove what an earlier swap left, after moving what the user keeps there to the folder in use."""
+    old = _old(folder)
     if old.exists():
-        # What the user keeps beside our files comes along.
         for guest in old.iterdir():
-            if guest.name not in (*_PARTS, _MANIFEST):
+            if guest.name not in (*_PARTS, _MANIFEST) and not (folder / guest.name).exists():
                 os.rename(guest, folder / guest.name)
         shutil.rmtree(old, ignore_errors=True)
 
@@ -115,9 +133,18 @@ def _sync_folder(folder: Path) -> None:
 
 def read_run(folder: str | Path) -> RunFiles:
     """Read a run folder and check every byte of it."""
-    folder = Path(folder)
-    if not folder.exists() and _old(folder).exists():
-        os.rename(_old(folder), folder)  # a save was cut off between its two renames
+    folder = Path(folder).absolute()
+    try:
+        if not folder.exists() and _old(folder).exists():
+            os.rename(_old(folder), folder)  # a save was cut off between its two renames
+        return _read(folder)
+    except CheckpointError:
+        raise
+    except OSError as problem:
+        raise CheckpointError(f"{folder} cannot be read: {problem}.") from problem
+
+
+def _read(folder: Path) -> RunFiles:
     manifest = _read_manifest(folder)
     contents = {name: _read_part(folder, name, manifest["checksums"]) for name in _PARTS}
     history = [json.loads(line) for line in contents[_HISTORY].decode().splitlines()]
@@ -167,10 +194,6 @@ def _tensors(path: Path, content: bytes) -> dict[str, np.ndarray]:
         return safetensors.numpy.load(content)
     except safetensors.SafetensorError as problem:
         raise CheckpointError(f"{path} is no safetensors file ({problem}).") from problem
-
-
-def _no_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
 
 
 def _canonical(manifest: Mapping[str, Any]) -> bytes:

@@ -16,9 +16,8 @@ from latentry.training.phase import Module, Phase
 __all__ = ["diverged", "never_finite", "not_finite"]
 
 
-def diverged(phase: Phase, module: Module, window: Batch, index: int, key: jax.Array, epoch: int) -> TrainingDiverged:
-    """The error for the step on batch ``index``, found by taking the same step again in the open."""
-    batch = jax.tree.map(lambda array: array[index], window)
+def diverged(phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int]) -> TrainingDiverged:
+    """The error for the step on this batch, at (epoch, step), found by taking the same step again in the open."""
     (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
     culprit = (
         _first("the module's", module)
@@ -27,7 +26,7 @@ def diverged(phase: Phase, module: Module, window: Batch, index: int, key: jax.A
         or f"the loss ({float(loss)})"
     )
     return TrainingDiverged(
-        f"training stopped in phase {phase.name!r}, epoch {epoch + 1}, step {index + 1}: {culprit} is not finite. "
+        f"training stopped in phase {phase.name!r}, epoch {at[0] + 1}, step {at[1] + 1}: {culprit} is not finite. "
         f"{_advice(phase, batch)} The last good state is kept."
     )
 

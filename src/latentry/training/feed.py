@@ -17,11 +17,16 @@ RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
 
 
 class Feed:
-    """The rows of a dataset as windows of batches, in the order of its plan."""
+    """The rows of a dataset as windows of batches, in the order of its plan.
+
+    Feeds that are used together share one ``placement``: the first one's.
+    """
 
     def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
-        self.data, self.plan = data, Plan.of(data, batch)
-        self.placement = Placement(self.plan.batch) if placement is None else placement
+        batch = min(batch, len(data))
+        self.placement = Placement(batch) if placement is None else placement
+        whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices share it
+        self.data, self.plan = data, Plan.of(data, whole)
         size = 4 * len(data) * data.layout.size
         fits = not data.is_lazy and size <= RESIDENT_BYTES and self.placement.count == 1
         self.resident = jax.tree.map(jnp.asarray, assemble(data, np.arange(len(data)))) if fits else None

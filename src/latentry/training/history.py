@@ -10,7 +10,7 @@ import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["History"]
+__all__ = ["History", "without_nan"]
 
 
 class History(Sequence[Mapping[str, Any]]):
@@ -58,6 +58,11 @@ class History(Sequence[Mapping[str, Any]]):
 
     def __repr__(self) -> str:
         return f"History({len(self)} epochs: {', '.join(self.columns)})"
+
+
+def without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The same row with None for NaN, which JSON does not know."""
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
 
 
 def _cell(value: Any) -> str:

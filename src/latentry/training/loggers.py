@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from latentry.errors import MissingExtra
+from latentry.errors import DataError, MissingExtra
+from latentry.training.history import without_nan
 
 __all__ = ["JsonLines", "Logger", "MLflow", "TensorBoard"]
 
@@ -25,10 +26,14 @@ class JsonLines:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        try:
+            self.path.open("a").close()  # now rather than after the first epoch
+        except OSError as problem:
+            raise DataError(f"the log {path} cannot be written: {problem}.") from problem
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Append the row."""
-        line = json.dumps({**row, "time": time.time()})
+        line = json.dumps({**without_nan(row), "time": time.time()})
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(line + "\n")
 

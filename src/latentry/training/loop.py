@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -66,6 +67,10 @@ class Task:
 
     def advance(self, state: RunState, most: int) -> RunState:
         """At most ``most`` optimiser steps on, within one window; the end of an epoch is settled when it is reached."""
+        if state.epoch == self.phases[state.phase].epochs:
+            return self._end_phase(state)
+        if state.step == self.training.plan.steps:
+            return self._end_epoch(state)
         onward, trouble = self._take_steps(state, most)
         if trouble is not None:
             taken = onward.step - state.step
@@ -97,7 +102,8 @@ class Task:
         if bool(after.finite):
             return onward, None
         noise = jax.random.fold_in(key, after.step)
-        return onward, diverged(phase, after.module, window, start + count, noise, state.epoch)
+        batch = jax.tree.map(lambda array: array[start + count], window)
+        return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step))
 
     def _end_epoch(self, state: RunState) -> RunState:
         phase = self.phases[state.phase]
@@ -124,7 +130,7 @@ class Task:
     def _call_hook(self, state: RunState, phase: Phase) -> RunState:
         assert phase.after_epoch is not None
         key = jax.random.fold_in(self._key(state, _HOOK), state.epoch)
-        module = phase.after_epoch(state.module, self.training.data, key)
+        module = settled(phase.after_epoch(state.module, self.training.data, key))
         error = not_finite(phase, module, state.epoch)
         if error is not None:
             error.state = state
@@ -155,7 +161,7 @@ class Task:
 
     def _begin_restart(self, state: RunState | None, restart: int) -> RunState:
         key = jax.random.fold_in(jax.random.key(self.seed), restart)
-        module = self.training.placement.copies(self.make(key))
+        module = self.training.placement.copies(settled(self.make(key)))
         blank = RunState(module, None, {}, jnp.zeros(()), restart=restart)
         if state is not None:
             blank = replace(
@@ -172,7 +178,8 @@ class Task:
         window = self.training.window((self.seed, state.restart, phase, 0), 0)
         zeros = metric_zeros(chosen.loss, state.module, window, jax.random.key(0))
         optimiser = self.training.placement.copies(initial_optimiser(chosen.recipe, state.module))
-        return replace(state, phase=phase, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
+        last = phase + 1 == len(self.phases)
+        return replace(state, phase=phase, last_phase=last, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
 
     def _key(self, state: RunState, stream: int) -> jax.Array:
         key = jax.random.key(self.seed)
@@ -181,11 +188,16 @@ class Task:
         return key
 
 
+def settled(module: Module) -> Module:
+    """The same arrays with fixed types: a weakly typed one would change type, and so compile again, at the first step."""
+    return jax.tree.map(lambda a: jax.lax.convert_element_type(a, a.dtype) if eqx.is_array(a) else a, module)
+
+
 def blank_trees(
     make: Callable[[jax.Array], Module], phases: tuple[Phase, ...], counters: dict[str, Any]
 ) -> dict[str, Any]:
     """Trees of the shapes that a state with these counters has, to be filled from a file."""
-    module = make(jax.random.key(0))
+    module = settled(make(jax.random.key(0)))
     trees: dict[str, Any] = {"module": module, "rows": jnp.zeros(())}
     trees["optimiser"] = initial_optimiser(phases[counters["phase"]].recipe, module)
     trees["sums"] = {name: jnp.zeros(()) for name in counters["metrics"]}

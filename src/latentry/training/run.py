@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from latentry.errors import TrainingDiverged
+from latentry.errors import CheckpointError, DataError, TrainingDiverged
 from latentry.training.devices import use_compilation_cache
 from latentry.training.interrupt import Interrupts
 from latentry.training.loggers import Logger
@@ -43,7 +43,11 @@ def run(
         logger: Gets each epoch's row.
         progress: True, False, or "auto".
     """
+    if save_every is not None and (not isinstance(save_every, int) or save_every < 1):
+        raise DataError(f"save_every = {save_every!r}: give a whole number of steps of at least 1.")
     use_compilation_cache()
+    if state is not None and state.finished:
+        return state
     state = task.start() if state is None else replace(state, stopped="running")
     keeper = _Keeper(save, save_every, save_seconds)
     pace = _Pace()
@@ -103,9 +107,14 @@ class _Keeper:
             self.always(state)
 
     def always(self, state: Any) -> None:
-        if self._save is not None:
+        if self._save is None:
+            return
+        try:
             self._save(state)
-            self._last = time.monotonic()
+        except CheckpointError as error:
+            error.state = state  # what could not be saved is not lost
+            raise
+        self._last = time.monotonic()
 
 
 def _where(task: Task, state: RunState) -> str:

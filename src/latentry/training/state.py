@@ -33,16 +33,16 @@ class RunState:
     champion_score: float = math.nan
     champion_restart: int = 0
     history: tuple[dict[str, Any], ...] = field(default=())
+    last_phase: bool = True  # whether scores of this phase compare with those of other restarts
     finished: bool = False
     stopped: str = "running"  # why it ended: "epochs", "patience", "interrupted"
 
     @property
     def result(self) -> Module:
         """The module to use: the best so far."""
-        for candidate in (self.champion, self.best):
-            if candidate is not None:
-                return candidate
-        return self.module
+        if self.champion is not None and not (self.last_phase and self.best_score < self.champion_score):
+            return self.champion
+        return self.module if self.best is None else self.best
 
     def counters(self) -> dict[str, Any]:
         """All that is not an array, as plain JSON."""
@@ -55,6 +55,7 @@ class RunState:
             "waited": self.waited,
             "champion_score": _plain(self.champion_score),
             "champion_restart": self.champion_restart,
+            "last_phase": self.last_phase,
             "finished": self.finished,
             "stopped": self.stopped,
             "has_best": self.best is not None,

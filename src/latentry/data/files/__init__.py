@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -69,7 +68,7 @@ def _explained(path: Path, reading: Callable[[], Any]) -> Any:
         if str(path) in str(problem) or isinstance(problem, ImportError):
             raise
         raise DataError(f"{path}: {problem}") from problem
-    except (OSError, ValueError, EOFError, KeyError) as problem:
+    except Exception as problem:  # a damaged file may break its library anywhere
         raise DataError(
             f"{path} cannot be read as {path.suffix[1:]} ({problem}): "
             "it may be cut short or of another kind; write it again."
@@ -78,19 +77,21 @@ def _explained(path: Path, reading: Callable[[], Any]) -> Any:
 
 def write(data: Dataset, path: str | Path) -> None:
     """Write a dataset; the file appears whole or not at all."""
-    path = Path(path)
+    path = Path(path).absolute()
     form = _format(path)
+    if path.is_dir() and not (form is zarr and zarr.is_store(path)):
+        raise DataError(f"{path} is a folder of another kind: choose another place, nothing was written.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-            draft = Path(folder) / path.name
+            draft, old = Path(folder) / path.name, Path(folder) / "old"
             form.write(data, draft)
             if path.is_dir():
-                shutil.rmtree(path)
+                path.rename(old)  # a folder cannot be replaced in one step; this one goes with the temporary folder
             draft.replace(path)
     except LatentryError:
         raise
-    except OSError as problem:
+    except Exception as problem:
         raise DataError(f"{path} could not be written: {problem}.") from problem
 
 

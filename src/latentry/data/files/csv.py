@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ from latentry.data.dataset import Dataset
 from latentry.data.files.roles import Roles
 from latentry.data.files.table import from_columns, to_columns
 from latentry.errors import DataError
+
+_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
+_NUMBER = re.compile(r"([+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf|infinity))", re.IGNORECASE)
 
 
 def read(path: Path, roles: Roles) -> Dataset:
@@ -29,7 +33,8 @@ def columns(path: Path) -> dict[str, np.ndarray]:
         raise DataError(f"{path} has no row: a first line with column names and at least one row are needed.")
     names, rows = lines[0], lines[1:]
     _check(path, names, rows)
-    return {name: _column([row[i] for row in rows]) for i, name in enumerate(names)}
+    cells = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return {name: np.array(column) if name == "@row" else _column(column) for name, column in cells.items()}
 
 
 def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
@@ -42,15 +47,15 @@ def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
 
 
 def _column(cells: list[str]) -> np.ndarray:
-    """Integers if all are, else numbers if all are, else text."""
-    try:
+    """Integers if all are, else numbers if all are, else text; what is empty is missing."""
+    if all(_WHOLE.fullmatch(cell.strip()) for cell in cells):
         return np.array([int(cell) for cell in cells])
-    except (ValueError, OverflowError):
-        pass
-    try:
+    # Codes such as 007 and 1_0 are text, although Python would read them as numbers.
+    if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
         return np.array([float(cell) if cell.strip() else np.nan for cell in cells])
-    except ValueError:
+    if all(cell.strip() for cell in cells):
         return np.array(cells)
+    return np.array([cell if cell.strip() else None for cell in cells], dtype=object)
 
 
 def write(data: Dataset, path: Path) -> None:

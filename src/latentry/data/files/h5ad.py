@@ -12,9 +12,9 @@ import numpy as np
 
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import Roles
-from latentry.errors import DataError, MissingExtra
+from latentry.errors import DataError, MissingExtra, nearest
 
-_ORDER = "@order"
+_ORDER, _NAME = "@order", "latentry_modality"
 
 
 def _anndata() -> Any:
@@ -37,26 +37,46 @@ def _mudata() -> Iterator[Any]:
         yield library
 
 
+@contextmanager
+def _repeated_names() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*names are not unique")
+        yield
+
+
 def read(path: Path, roles: Roles) -> Dataset:
     """``X`` of each modality; ``domain`` and ``factors`` are columns of ``obs``."""
     if path.suffix == ".h5ad":
-        table = _anndata().read_h5ad(path)
-        return _dataset({"x": table}, table.obs_names, table.obs, roles)
+        with _repeated_names():
+            table = _anndata().read_h5ad(path)
+        return _dataset({roles.only(str(table.uns.get(_NAME, "x"))): table}, table.obs_names, table.obs, roles)
     with _mudata() as library:
         several = library.read_h5mu(path)
+    for name in roles.modalities or ():
+        if name not in several.mod:
+            raise DataError(f"modalities names {name!r}, which is not there{nearest(name, several.mod)}")
     chosen = {
         name: table for name, table in several.mod.items() if roles.modalities is None or name in roles.modalities
     }
-    if not chosen:
-        raise DataError(f"{path} has modalities {', '.join(several.mod)}, none of which was asked for.")
-    return _dataset(chosen, several.obs_names, several.obs, roles)
+    return _dataset(chosen, several.obs_names, _annotations_of(several), roles)
+
+
+def _annotations_of(several: Any) -> Any:
+    """Columns of the common ``obs``, and of the modalities' own where the common one lacks them."""
+    frame = several.obs.copy()
+    for table in several.mod.values():
+        for column in table.obs.columns:
+            if column not in several.obs.columns:
+                own = table.obs[column].reindex(frame.index)
+                frame[column] = frame[column].where(frame[column].notna(), own) if column in frame else own
+    return frame
 
 
 def _dataset(tables: Mapping[str, Any], rows: Any, annotations: Any, roles: Roles) -> Dataset:
     roles.check(annotations.columns, "obs column")
     if _ORDER in annotations:  # MuData puts rows that a modality lacks last
-        rows = rows[np.argsort(annotations[_ORDER].to_numpy())]
-        annotations = annotations.loc[rows]
+        order = np.argsort(annotations[_ORDER].to_numpy())
+        rows, annotations = rows[order], annotations.iloc[order]
     domain = list(roles.domain) or [c for c in annotations.columns if c == "@domain" or c.startswith("@domain:")]
     factors = {c: c for c in roles.factors} | {
         c.removeprefix("@factor:"): c for c in annotations.columns if c.startswith("@factor:")
@@ -72,6 +92,8 @@ def _dataset(tables: Mapping[str, Any], rows: Any, annotations: Any, roles: Role
 
 def _values(table: Any, rows: Any) -> np.ndarray:
     dense = table.X.toarray() if hasattr(table.X, "toarray") else np.asarray(table.X)
+    if table.obs_names.equals(rows):
+        return dense  # also where names repeat, which is common in files of the field
     place = table.obs_names.get_indexer(rows)
     if (place >= 0).all():
         return dense[place]
@@ -82,22 +104,32 @@ def _values(table: Any, rows: Any) -> np.ndarray:
 
 def _annotation(frame: Any) -> np.ndarray:
     values = frame.to_numpy()[:, 0] if frame.shape[1] == 1 else frame.to_numpy(dtype=float)
-    return np.array(values.tolist()) if values.dtype == object else values
+    if values.dtype != object or any(value is None or value != value for value in values.ravel().tolist()):
+        return values  # what is missing is reported by row
+    return np.array(values.tolist())
 
 
 def write(data: Dataset, path: Path) -> None:
     """One AnnData per modality, holding its observed rows; missing rows are absent there."""
     anndata = _anndata()
+    with _repeated_names():
+        _write(anndata, data, path)
+
+
+def _write(anndata: Any, data: Dataset, path: Path) -> None:
     import pandas
 
     names = list(data.rows) if data.rows is not None else [str(i) for i in range(len(data))]
+    if path.suffix == ".h5mu" and len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"two rows are called {twice!r}: h5mu joins modalities by row name; rename one.")
     annotations = pandas.DataFrame(_annotations(data), index=names)
     tables = {name: _table(anndata, data, name, names) for name in data.names}
     if path.suffix == ".h5ad":
         if len(tables) > 1 or not data.observed[data.names[0]].all():
             raise DataError(f"{path.name}: h5ad holds one modality without holes; write h5mu instead.")
         table = tables[data.names[0]]
-        table.obs = annotations
+        table.obs, table.uns[_NAME] = annotations, data.names[0]
         table.write_h5ad(path)
         return
     with _mudata() as library:
@@ -112,7 +144,13 @@ def _annotations(data: Dataset) -> dict[str, Any]:
         found["@domain"] = data.domain.as_labels()
     elif data.domain is not None:
         found |= {f"@domain:{i}": data.domain.values[:, i] for i in range(data.domain.size)}
-    return found | {"@factor:" + name: factor for name, factor in data.factors.items()}
+    for name, factor in data.factors.items():
+        if factor.ndim != 1:
+            raise DataError(
+                f"factor {name!r} has several columns: h5ad and h5mu hold one per factor; write npz or zarr."
+            )
+        found["@factor:" + name] = factor
+    return found
 
 
 def _table(anndata: Any, data: Dataset, name: str, rows: list[str]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -26,4 +26,12 @@ def write(data: Dataset, path: Path) -> None:
     """One compressed archive."""
     arrays: dict[str, Any] = {name: np.asarray(array) for name, array in to_arrays(data).items()}
     with open(path, "wb") as file:
-        np.savez_compressed(file, **arrays)
+        _save(file, arrays)
+
+
+def _save(file: IO[bytes], arrays: dict[str, Any]) -> None:
+    # As savez_compressed, which would take an array called "file" for its own argument.
+    with zipfile.ZipFile(file, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)

@@ -39,7 +39,9 @@ def columns(path: Path) -> dict[str, np.ndarray]:
 
 def _column(chunked: Any) -> np.ndarray:
     column = chunked.to_numpy()
-    return np.array([str(cell) for cell in column]) if column.dtype == object else column
+    if column.dtype != object or any(cell is None for cell in column):
+        return column  # nulls stay None, and are missing
+    return np.array([str(cell) for cell in column])
 
 
 def write(data: Dataset, path: Path) -> None:

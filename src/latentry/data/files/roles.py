@@ -36,6 +36,14 @@ class Roles:
         chosen = None if modalities is None else {name: tuple(columns) for name, columns in modalities.items()}
         return cls(names, chosen, tuple(factors))
 
+    def only(self, default: str = "x") -> str:
+        """The name of the single modality of a file that holds one."""
+        if self.modalities is None:
+            return default
+        if len(self.modalities) != 1:
+            raise DataError(f"the file holds one modality, but {', '.join(self.modalities)} were asked for.")
+        return next(iter(self.modalities))
+
     def check(self, available: Iterable[str], kind: str = "array") -> None:
         """Every name that was given must be there."""
         known = list(available)
@@ -109,9 +117,10 @@ def _chosen(data: Dataset, roles: Roles) -> Dataset:
     """A file that says its own roles, with what the call asks for on top."""
     if roles.modalities is not None:
         data = data.select(*roles.modalities)
-    if roles.domain in ((), ("domain",), (_DOMAIN,)):
+    ours = roles.domain in ((), ("domain",), (_DOMAIN,))
+    (Roles(factors=roles.factors) if ours else roles).check(["domain", *data.factors], "domain or factor")
+    if ours:
         return data
-    roles.check(["domain", *data.factors], "domain or factor")
     return data.with_domain(_join([data.factors[name] for name in roles.domain]))
 
 

@@ -41,15 +41,8 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
 
 def _groups(names: list[str], roles: Roles, columns: Mapping[str, Any]) -> dict[str, list[str]]:
     if roles.modalities is not None:
-        groups = {modality: list(chosen) or [modality] for modality, chosen in roles.modalities.items()}
-        for modality, chosen in groups.items():
-            for name in chosen:
-                if name not in columns:
-                    raise DataError(
-                        f"modality {modality!r} names column {name!r}, which is not there{nearest(name, columns)}"
-                    )
-        return groups
-    groups = {}
+        return {modality: _named(modality, chosen, columns) for modality, chosen in roles.modalities.items()}
+    groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(name.split(":", 1)[0] if ":" in name else "x", []).append(name)
     if not groups:
@@ -57,9 +50,24 @@ def _groups(names: list[str], roles: Roles, columns: Mapping[str, Any]) -> dict[
     return groups
 
 
+def _named(modality: str, chosen: tuple[str, ...], columns: Mapping[str, Any]) -> list[str]:
+    """The columns of a modality: those chosen, with or without its prefix, or all that carry its name."""
+    if not chosen:
+        own = [name for name in columns if name.startswith(modality + ":")]
+        chosen = tuple(own) if own else (modality,)
+    found = [f"{modality}:{name}" if f"{modality}:{name}" in columns else name for name in chosen]
+    for name in found:
+        if name not in columns:
+            raise DataError(f"modality {modality!r} names column {name!r}, which is not there{nearest(name, columns)}")
+    return found
+
+
 def _numeric(name: str, column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "biuf":
         return column
+    if column.dtype == object and any(cell is None for cell in column):
+        row = next(i for i, cell in enumerate(column) if cell is None)
+        raise DataError(f"column {name!r} holds text and is empty at row {row}; pass it as domain= or leave it out.")
     raise DataError(
         f"column {name!r} holds text ({_first_text(column)}); pass it as domain= or factors=, or leave it out with modalities=."
     )
@@ -107,7 +115,9 @@ def _modality_columns(data: Dataset, modality: str) -> dict[str, np.ndarray]:
         array = array.astype(float)
         array[missing] = np.nan
     names = data.columns.get(modality) or tuple(map(str, range(array.shape[1])))
-    prefix = "" if data.names == ("x",) else modality + ":"
+    odd = any(":" in name or name.startswith("@") for name in names)  # would read as something else
+    prefix = "" if data.names == ("x",) and not odd else modality + ":"
+    array = array.astype(int) if array.dtype == bool else array
     return {prefix + name: array[:, i] for i, name in enumerate(names)}
 
 

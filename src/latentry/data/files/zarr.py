@@ -45,6 +45,11 @@ def _small(array: Any) -> np.ndarray:
     return np.array(values.tolist()) if values.dtype.kind in "OT" else values
 
 
+def is_store(path: Path) -> bool:
+    """Whether a folder is a zarr group or array."""
+    return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zarray"))
+
+
 def write(data: Dataset, path: Path) -> None:
     """Chunks of about a megabyte, whole rows each; data on disk are copied piece by piece."""
     root = _library().open_group(str(path), mode="w")
@@ -52,7 +57,9 @@ def write(data: Dataset, path: Path) -> None:
         if name == KEY:
             root.attrs[KEY] = str(array)
             continue
-        stored = root.create_array(name, shape=array.shape, dtype=_dtype(array), chunks=_chunks(array))
+        # A lost chunk then reads as missing rows, not as zeros.
+        gap = {"fill_value": np.nan} if np.dtype(array.dtype).kind == "f" else {}
+        stored = root.create_array(name, shape=array.shape, dtype=_dtype(array), chunks=_chunks(array), **gap)
         if is_lazy(array):
             for start, piece in blocks(array):
                 stored[start : start + len(piece)] = piece
