@@ -10,7 +10,7 @@ from latentry.errors import DataError
 from latentry.generators import finite_laws
 from latentry.natural import audit, check, noise_curve, redundancy_error
 from latentry.natural.sampled.refutation import neighbour_test, residual_power, residual_test
-from latentry.natural.sampled.rows import gather
+from latentry.natural.sampled.rows import Block, gather
 from latentry.natural.sampled.students import teach
 
 
@@ -213,6 +213,38 @@ def test_drift_sees_a_domain_that_shows_through():
     found = audit(x, rng.integers(0, 2, 1500), domain=domain, epsilon=0.1)
     assert found.drift["I(domain; X | Λ)"].value == pytest.approx(np.log(2), abs=0.02)
     assert found.drift["I(Λ; domain | a)"].value < 0.02
+
+
+def test_wide_blocks_are_seen_by_their_leading_components():
+    """200 pixels that show one number, beside a curve that shows it too; a constant latent is refuted."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((600, 1))
+    image = (z @ rng.standard_normal((1, 200)) + 0.3 * rng.standard_normal((600, 200))).reshape(600, 20, 10)
+    curve = z @ rng.standard_normal((1, 8)) + 0.3 * rng.standard_normal((600, 8))
+    found = audit({"image": image, "curve": curve}, np.zeros(600, dtype=int), epsilon=0.3)
+    assert found.claims[0].verdict.refuted
+    assert "see the leading components of image, curve" in " ".join(found.notes)
+    rows = gather(
+        {"image": image, "curve": curve},
+        np.zeros(600, dtype=int),
+        blocks=None,
+        domain=None,
+        noise=None,
+        quantiser=None,
+        fit=0.5,
+        seed=0,
+    )
+    assert [b.features.shape[1] for b in rows.blocks] == [30, 8]
+    assert [b.gist.shape[1] for b in rows.blocks] == [5, 5]
+    assert abs(np.corrcoef(rows.blocks[0].gist[:, 0], z[:, 0])[0, 1]) > 0.98
+
+
+def test_many_labels_are_seen_by_the_common_ones():
+    codes = np.concatenate([np.arange(40), np.repeat(7, 60)])
+    block = Block.of_labels("x", codes)
+    assert block.gist.shape == (100, 12)
+    np.testing.assert_allclose(block.gist.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(block.gist[:, 0], codes == 7)
 
 
 def test_a_quantiser_is_judged_on_rows_it_did_not_see():

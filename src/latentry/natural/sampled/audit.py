@@ -178,6 +178,9 @@ def _entropy(rows: Rows) -> Bound | None:
 
 def _notes(rows: Rows) -> list[str]:
     notes = [f"{rows.dropped} rows with a missing block were left out."] if rows.dropped else []
+    short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
+    if short:
+        notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")
     spread = _entropy(rows)
     if spread is not None and spread.value < 0.01:
         notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small for nothing.")

@@ -229,8 +229,8 @@ class Judge:
         draws = max(99, int(np.ceil(2 * pairs / delta)))
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            x, z = rows.blocks[i].features[inside], known[inside]
-            earlier = np.hstack([block.features[inside] for block in rows.blocks[:i]])
+            x, z = rows.blocks[i].gist[inside], known[inside]
+            earlier = np.hstack([block.gist[inside] for block in rows.blocks[:i]])
             tests.append(residual_test(x, earlier, z, seed=self.seed))
             tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, seed=self.seed))
         power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))

@@ -53,7 +53,7 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
 def _losses(block: Block, features: Array, rows: Codes, seed: int) -> Array:
     if block.discrete:
         return label_losses(features, block.values[rows], seed)
-    return number_losses(features, block.values[rows], seed)
+    return number_losses(features, block.gist[rows], seed)
 
 
 def predictive_gain(blocks: Sequence[Block], latent: Array, rows: Codes, delta: float, seed: int) -> Bound:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 
 from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.data.split import split_rows
@@ -19,15 +21,23 @@ __all__ = ["Block", "Rows", "gather"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _FEWEST = 40
+# Columns that learners see, columns that tests see, and label values that tests tell apart.
+_WIDE, _GIST, _COMMON = 30, 5, 12
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One observable: codes (rows,) with a number of levels, or numbers (rows, columns)."""
+    """One observable: codes (rows,) with a number of levels, or numbers (rows, columns).
+
+    Learners see `features`; tests see `gist`. Both are functions of the block, so that a student of the features
+    is a student of the block, and dependence of the gist is dependence of the block (data processing).
+    """
 
     name: str
     values: NDArray[Any]
     levels: int | None
+    features: Array
+    gist: Array
 
     @property
     def discrete(self) -> bool:
@@ -35,9 +45,34 @@ class Block:
         return self.levels is not None
 
     @property
-    def features(self) -> Array:
-        """Numbers for a learner: labels become indicator columns."""
-        return np.eye(self.levels)[self.values] if self.levels is not None else self.values
+    def shortened(self) -> bool:
+        """Whether tests see less than the whole block."""
+        return self.gist.shape[1] < self.features.shape[1]
+
+    @classmethod
+    def of_labels(cls, name: str, codes: Codes) -> Block:
+        """A block of codes 0, 1, ...; rare ones share a column of the gist."""
+        levels = int(codes.max()) + 1
+        order = np.argsort(-np.bincount(codes, minlength=levels), kind="stable")
+        rank = np.empty(levels, dtype=np.int64)
+        rank[order] = np.arange(levels)
+        return cls(
+            name,
+            codes,
+            levels,
+            np.eye(levels)[codes],
+            np.eye(min(levels, _COMMON))[np.minimum(rank[codes], _COMMON - 1)],
+        )
+
+    @classmethod
+    def of_numbers(cls, name: str, values: Array, fit: Codes, seed: int) -> Block:
+        """A block of numbers; many columns become the leading components of the fit rows."""
+        if values.shape[1] <= _GIST:
+            return cls(name, values, None, values, values)
+        scale = StandardScaler().fit(values[fit])
+        kept = min(_WIDE, values.shape[1], len(fit) - 1)
+        turned = PCA(kept, random_state=seed).fit(scale.transform(values[fit])).transform(scale.transform(values))
+        return cls(name, values, None, turned if values.shape[1] > _WIDE else values, turned[:, :_GIST])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +140,9 @@ def gather(
         raise DataError(f"fit={fit}: {problem}") from None
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
     return Rows(
-        blocks=tuple(_block(name, column, kept, label=name in labels) for name, column in named.items()),
+        blocks=tuple(
+            _block(name, column, kept, label=name in labels, fit=parts[0], seed=seed) for name, column in named.items()
+        ),
         channel=_take(whole, kept),
         domain=codes[kept],
         domains=names,
@@ -156,15 +193,14 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
 
-def _block(name: str, column: Any, kept: Codes, *, label: bool) -> Block:
+def _block(name: str, column: Any, kept: Codes, *, label: bool, fit: Codes, seed: int) -> Block:
     values = np.asarray(column)[kept].reshape(len(kept), -1)
     if values.dtype.kind == "f" and not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r} has an infinite value")
-        return Block(name, values.astype(np.float64), None)
-    _, codes = np.unique(values, axis=0, return_inverse=True)
-    codes = codes.ravel().astype(np.int64)
-    return Block(name, codes, int(codes.max()) + 1)
+        return Block.of_numbers(name, values.astype(np.float64), fit, seed)
+    codes = np.unique(values, axis=0, return_inverse=True)[1]
+    return Block.of_labels(name, codes.ravel().astype(np.int64))
 
 
 def _as_channel(
