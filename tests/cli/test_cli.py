@@ -9,20 +9,8 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.cli import main
 
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
-
-
-@pytest.fixture
-def call(capsys):
-    def run(*words):
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err.replace("\n", " ")
-
-    return run
 
 
 @pytest.fixture

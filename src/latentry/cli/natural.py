@@ -43,20 +43,28 @@ def natural(
     )
     hidden = pick(columns, latent, "--latent")
     where = None if domain is None else pick(columns, domain, "--domain")[0]
+    found: Any
+    notes: tuple[str, ...] = ()
     if mass is not None:
-        found: Any = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
+        found, notes = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
     else:
         held = hidden[0] if len(hidden) == 1 and hidden[0].dtype.kind != "f" else np.column_stack(hidden)
         found = audit(
             seen, held, domain=where, epsilon=epsilon, level=level, noise=noise, quantiser=quantiser, seed=seed
         )
-    answer(found.to_json(), str(found), as_json=json)
+    answer(found.to_json() | {"notes": list(notes)}, "\n".join([str(found), *notes]), as_json=json)
     if require and (found.verdict is None or found.verdict.status != "certified"):
         raise typer.Exit(1)
 
 
-def _exact(seen: dict[str, Any], hidden: list[Any], where: Any, mass: Any, epsilon: float) -> Any:
+def _exact(
+    seen: dict[str, Any], hidden: list[Any], where: Any, mass: Any, epsilon: float
+) -> tuple[Any, tuple[str, ...]]:
     if len(hidden) > 1:
         raise DataError("--latent names several columns; a table of a law has one.")
     tables = from_columns(seen, hidden[0], domain=where, mass=mass)
-    return check(tables.laws, tables.channel, weights=tables.weights, epsilon=epsilon)
+    seen_names = tuple(tables.observables)
+    found = check(
+        tables.laws, tables.channel, tables.weights, epsilon=epsilon, names=tables.domains, observables=seen_names
+    )
+    return found, tables.notes

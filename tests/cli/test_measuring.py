@@ -1,0 +1,114 @@
+"""The commands that measure and certify: mi, natural, bench."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def pair(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(800, 1))
+    z = rng.normal(size=(800, 1))
+    y = x + z + 0.5 * rng.normal(size=(800, 1))
+    for name, array in {"x": x, "y": y, "z": z}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    rows = "\n".join(f"{a},{b},{c},{'pq'[int(a > 0)]}" for a, b, c in zip(x[:, 0], y[:, 0], z[:, 0], strict=True))
+    (tmp_path / "t.csv").write_text("x,y,z,side\n" + rows)
+    return tmp_path
+
+
+def test_mi_of_arrays_and_of_columns_agree(call, pair):
+    code, text, _ = call("mi", pair / "x.npy", pair / "y.npy", "--estimator", "ksg", "--json")
+    first = json.loads(text)
+    assert code == 0
+    truth = 0.5 * np.log(2.25 / 1.25)
+    assert first["low"] - 0.1 < truth < first["high"] + 0.1
+    _, text, _ = call("mi", pair / "t.csv", "--x", "x", "--y", "y", "--estimator", "ksg", "--json")
+    assert np.isclose(json.loads(text)["value"], first["value"], atol=1e-6)
+
+
+def test_mi_given_and_tested(call, pair):
+    code, text, _ = call(
+        "mi", pair / "x.npy", pair / "y.npy", "--given", pair / "z.npy", "--estimator", "ksg", "--json", "--test", 19
+    )
+    found = json.loads(text)
+    assert code == 0
+    assert abs(found["value"] - 0.5 * np.log(1.25 / 0.25)) < 0.25
+    assert found["p_value"] == 0.05
+
+
+def test_mi_with_labels_in_bits(call, pair):
+    code, text, _ = call(
+        "mi", pair / "t.csv", "--x", "side", "--y", "y", "--discrete", "x", "--estimator", "mixed", "--units", "bits"
+    )
+    assert code == 0
+    assert "bits" in text
+
+
+@pytest.fixture
+def law(tmp_path):
+    """Two noisy copies of a coin, in two domains; L is the coin."""
+    lines = ["A,B,L,D,p"]
+    for domain, flip in (("u", 0.01), ("v", 0.02)):
+        for coin in (0, 1):
+            for a in (0, 1):
+                for b in (0, 1):
+                    mass = 0.5 * (flip if a != coin else 1 - flip) * (flip if b != coin else 1 - flip)
+                    lines.append(f"{a},{b},{coin},{domain},{mass!r}")
+    (tmp_path / "law.csv").write_text("\n".join(lines))
+    return tmp_path / "law.csv"
+
+
+def test_natural_of_a_law(call, law):
+    words = ["natural", law, "--latent", "L", "--observables", "A,B", "--domain", "D", "--mass", "p"]
+    code, text, _ = call(*words, "--epsilon", "0.2")
+    assert code == 0
+    assert "certified" in text
+    assert "u " in text
+    code, text, _ = call(*words, "--epsilon", "0.001", "--require")
+    assert code == 1
+    assert "refuted" in text
+    code, text, _ = call(*words, "--json")
+    assert "verdicts" in json.loads(text)
+
+
+def test_natural_of_samples(call, tmp_path):
+    rng = np.random.default_rng(0)
+    coin = rng.integers(0, 2, 4000)
+    a, b = (np.where(rng.random(4000) < 0.01, 1 - coin, coin) for _ in range(2))
+    rows = "\n".join(f"{i},{j},{k}" for i, j, k in zip(a, b, coin, strict=True))
+    (tmp_path / "s.csv").write_text("A,B,L\n" + rows)
+    code, text, _ = call("natural", tmp_path / "s.csv", "--latent", "L", "--observables", "A,B", "--epsilon", "0.2")
+    assert code == 0
+    assert "certified" in text
+    assert "audited" in text
+
+
+def test_bench_information(call):
+    code, text, _ = call("bench", "information", "--rows", "400", "--estimator", "gaussian", "--quiet", "--json")
+    result = json.loads(text)
+    assert code == 0
+    assert len(result["tasks"]) == 40
+    assert 0.05 < result["mean_error"] < 1
+
+
+BAD = {
+    "one array": (["mi", "{tmp}/x.npy"], "give two npy files"),
+    "no file": (["mi", "{tmp}/no.npy", "{tmp}/y.npy"], "no.npy does not exist"),
+    "no column": (["mi", "{tmp}/t.csv", "--x", "xx", "--y", "y"], "'xx', which is not there; did you mean 'x'"),
+    "no estimator": (["mi", "{tmp}/x.npy", "{tmp}/y.npy", "--estimator", "kgs"], "did you mean 'ksg"),
+    "no latent": (["natural", "{tmp}/t.csv", "--latent", "w", "--observables", "x,y"], "--latent names column 'w'"),
+    "no benchmark": (["bench", "informations"], "did you mean 'information'"),
+    "not a table": (["natural", "{tmp}/x.npy", "--latent", "w", "--observables", "x,y"], "is no table"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_input_is_one_sentence_and_exit_2(call, pair, case):
+    words, sentence = BAD[case]
+    code, out, error = call(*[word.format(tmp=pair) for word in words])
+    assert code == 2
+    assert sentence in error
+    assert out == ""
