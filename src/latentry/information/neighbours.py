@@ -1,8 +1,8 @@
 """Distances to the k-th neighbour and counts within them, in the max-norm, as fast as the shape of the data allows.
 
 Three engines give the same integers:
-- SciPy's k-d tree for the k-th neighbour of the joint rows, asked in the tree's own order (neighbouring questions hit the
-  cache), on all cores;
+- a k-d tree for the k-th neighbour of the joint rows (SciPy's in the plane, scikit-learn's beyond), asked in the tree's own
+  order (neighbouring questions hit the cache), on all cores;
 - a sorted column and two binary searches for the counts in one dimension, scikit-learn's counting tree for more;
 - many columns and few rows: all distances, tile by tile, in one compiled kernel (`brute.py`).
 Memory is linear in the number of rows for all of them.
@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -86,12 +87,13 @@ def kth_distance(rows: Array, k: int) -> tuple[Array, Array]:
 
 
 def _kth_radius(rows: Array, k: int) -> Array:
-    """As `kth_distance`, without the neighbours' numbers: a third of the memory."""
-    tree = cKDTree(rows, leafsize=8 if rows.shape[1] == 2 else 16)  # measured: smaller leaves pay in the plane
+    """As `kth_distance`, without the neighbours' numbers; SciPy's tree is the faster in the plane, scikit-learn's beyond."""
+    if rows.shape[1] > 2:
+        return _asked_in_order(rows, 10, lambda tree, chunk: tree.query(rows[chunk], k=k + 1)[0][:, -1])
+    tree = cKDTree(rows, leafsize=8)
     radius = np.empty(len(rows))
-    radius[tree.indices] = tree.query(
-        rows[tree.indices], k=[k + 1], p=np.inf, workers=workers() if len(rows) > SMALL else 1
-    )[0][:, 0]
+    many = workers() if len(rows) > SMALL else 1
+    radius[tree.indices] = tree.query(rows[tree.indices], k=[k + 1], p=np.inf, workers=many)[0][:, 0]
     return radius
 
 
@@ -143,15 +145,20 @@ def _count_sorted(rows: Array, reach: Array) -> Array:
 
 
 def _count_tree(rows: Array, reach: Array) -> Array:
+    count = lambda tree, chunk: tree.query_radius(rows[chunk], reach[chunk], count_only=True)  # noqa: E731
+    return _asked_in_order(rows, 20, count).astype(np.int64)
+
+
+def _asked_in_order(rows: Array, leaf: int, ask: Callable[[Any, Array], Array]) -> Array:
+    """Put a question about every row to a tree of the rows, in the tree's own order, on all cores."""
     from sklearn.neighbors import KDTree  # a second to import: only when it is needed
 
-    tree = KDTree(rows, metric="chebyshev", leaf_size=30)
+    tree = KDTree(rows, metric="chebyshev", leaf_size=leaf)
     order = np.asarray(tree.get_arrays()[1])
     chunks = np.array_split(order, 4 * workers() if len(rows) > SMALL else 1)
-    found = _in_threads(lambda chunk: tree.query_radius(rows[chunk], reach[chunk], count_only=True), chunks, len(rows))
-    counts = np.empty(len(rows), dtype=np.int64)
-    counts[order] = np.concatenate(found)
-    return counts
+    answers = np.empty(len(rows))
+    answers[order] = np.concatenate(_in_threads(lambda chunk: ask(tree, chunk), chunks, len(rows)))
+    return answers
 
 
 def _in_threads(task: Callable, items: list, rows: int) -> list:
