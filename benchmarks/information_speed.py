@@ -105,6 +105,8 @@ process after a warm-up on 500 rows, best of two to five runs. All agree on the 
 The machine was shared with other work (load {os.getloadavg()[1]:.1f} at the end): read ratios, not seconds.
 
 {table(results)}
+
+Cases not run this time: {", ".join(f"{d}+{d} at {n:.0e}" for d, n in CASES if (d, n) not in results) or "none"}.
 """
     (HERE / "results" / "information_speed.md").write_text(text)
 
