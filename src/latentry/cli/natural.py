@@ -52,7 +52,9 @@ def natural(
         found = audit(
             seen, held, domain=where, epsilon=epsilon, level=level, noise=noise, quantiser=quantiser, seed=seed
         )
-    answer(found.to_json() | {"notes": list(notes)}, "\n".join([str(found), *notes]), as_json=json)
+    result = found.to_json()
+    result["notes"] = [*result.get("notes", []), *notes]
+    answer(result, "\n".join([str(found), *notes]), as_json=json)
     if require and (found.verdict is None or found.verdict.status != "certified"):
         raise typer.Exit(1)
 

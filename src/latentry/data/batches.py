@@ -12,7 +12,7 @@ from latentry.data.rows import BLOCK_BYTES, gather, row_bytes
 
 __all__ = ["WINDOW_BYTES", "Batch", "Plan", "assemble"]
 
-WINDOW_BYTES = 128 << 20  # what is held at once when data stream from disk
+WINDOW_BYTES = 64 << 20  # what is held at once when data stream from disk
 
 
 class Batch(NamedTuple):
@@ -88,7 +88,7 @@ def assemble(data: Dataset, index: np.ndarray) -> Batch:
     values, observed = {}, {}
     for name, array in data.values.items():
         seen = data.observed[name][rows] & real
-        found = gather(array, rows).astype(np.float32)
+        found = gather(array, rows).astype(np.float32, copy=False)
         found[~seen] = 0
         values[name] = found.reshape(*index.shape, *array.shape[1:])
         observed[name] = seen.astype(np.float32).reshape(index.shape)

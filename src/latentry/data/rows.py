@@ -92,6 +92,6 @@ def _gaps(ordered: np.ndarray, array: Any) -> np.ndarray:
     # A jump shorter than a block is cheaper to read through than to seek over.
     block = max(1, BLOCK_BYTES // max(1, row_bytes(array)))
     far = np.diff(ordered) > block
-    # …and a slab never grows past sixteen blocks, so that memory stays bounded.
-    slab = ordered[1:] // (16 * block) != ordered[:-1] // (16 * block)
+    # …and a slab never grows past four blocks, so that memory stays bounded.
+    slab = ordered[1:] // (4 * block) != ordered[:-1] // (4 * block)
     return np.flatnonzero(far | slab) + 1

@@ -43,7 +43,10 @@ class Standardiser:
         """Standardised values, in the precision of training; a modality without statistics passes through."""
         if name not in self.shift:
             return values.astype(np.float32)
-        return ((values.astype(np.float64) - self.shift[name]) / self.scale[name]).astype(np.float32)
+        out = np.empty(values.shape, dtype=np.float32)
+        for start, piece in blocks(values):  # piece by piece: doubles of everything at once would take many times the data
+            out[start : start + len(piece)] = (piece.astype(np.float64) - self.shift[name]) / self.scale[name]
+        return out
 
     def undo(self, name: str, values: np.ndarray) -> np.ndarray:
         """Back to the data's own units."""

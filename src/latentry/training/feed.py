@@ -40,6 +40,11 @@ class Feed:
             self._held = ((seed, number), self._read(self._windows(seed)[number]))
         return self._held[1]
 
+    def release(self) -> None:
+        """Let go of a window that came from disk: one at a time is held, over all feeds."""
+        if self.resident is None:
+            self._held = None
+
     @property
     def count(self) -> int:
         """Windows per epoch."""

@@ -106,6 +106,7 @@ class Task:
         return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step))
 
     def _end_epoch(self, state: RunState) -> RunState:
+        self.training.release()
         phase = self.phases[state.phase]
         row: dict[str, Any] = {"restart": state.restart, "phase": phase.name, "epoch": state.epoch + 1}
         row |= mean_metrics(state.sums, state.rows)
@@ -214,6 +215,7 @@ def evaluate_feed(
         stop = min(per_window, feed.plan.steps - number * per_window)
         first, last = jnp.asarray(number * per_window), jnp.asarray(stop)
         total, rows = evaluate(loss, module, feed.window(None, number), total, rows, key, first, last)
+    feed.release()
     return mean_metrics(total, rows)
 
 
