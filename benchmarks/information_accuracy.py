@@ -199,14 +199,19 @@ listed where it was run on all tasks; "–" marks shapes that it does not take, 
 
 {summary(results, sizes, seeds, methods)}
 
-Error of the best peer over the error of `auto`: {ratio}.
+Error of the best peer listed over the error of `auto`: {ratio}. `cca` is our own few lines of the textbook formula.
+
+These forty tasks are not unseen: the candidates of `auto`, the thresholds between them and the settings of the learned functions
+were chosen while looking at errors on these tasks (seeds 0 and 1, n = 2000 mostly). Truths never enter a run, but read the table as
+performance on the tasks that it was developed on. Check on one seed never used before (1000, n = 2000): `auto` 0.035 over all 40,
+0.026 for d ≤ 3, `cca` 0.203.
 
 ## Coverage of the 95 % intervals
 
 {coverage(results, sizes, seeds)}
 
-The interval speaks of sampling error. It does not hold where the answer errs on the low side by more than that: where functions
-were learned (spirals, and `auto` says so in a warning), and for `ksg` in many dimensions.
+The interval speaks of sampling error, not of bias, and fails where the answer is too low: on the spirals (`auto` warns where it
+reports learned functions, but not where it keeps the Gaussian copula, as at 25 + 25 columns), and for `ksg` in many dimensions.
 Tasks that `auto` covers in fewer than 4 of 5 runs at n = {last}:
 {uncovered(results, last, seeds)}.
 
