@@ -123,13 +123,27 @@ def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
     assert not (tmp_path / "run").exists()
 
 
+def test_info_shows_any_table(call, tmp_path):
+    (tmp_path / "t.csv").write_text("height,lab\n1.5,graz\n,graz\n2.5,\n")
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert "3 numbers, 1.5 to 2.5, 1 empty" in text
+    assert "3 texts, 1 different: graz, 1 empty" in text
+
+
+def test_models_have_their_own_number_of_latents(call, table, tmp_path):
+    words = ["--epochs", "1", "--quiet", "--set", "blocks=1", "--set", "patience=None"]
+    assert call("fit", table, "--domain", "lab", "--model", "iflow", "--out", tmp_path / "run", *words)[0] == 0
+    assert lt.load(tmp_path / "run").patience is None
+
+
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):
     run = tmp_path / "run"
     assert call("fit", table, "--domain", "lab", "--out", run, *QUICK)[0] == 0
     before = (run / "weights.safetensors").read_bytes()
     code, _, error = call("fit", table, "--domain", "lab", "--out", run, *QUICK, "--seed", "4")
     assert code == 2
-    assert "holds an earlier run" in error
+    assert "holds an earlier run: pass --resume" in error
     assert (run / "weights.safetensors").read_bytes() == before
 
 

@@ -175,6 +175,7 @@ BAD = {
     "column names": (lambda: lt.Dataset(np.ones((2, 2)), columns={"x": ["a"]}), "1 names for rows of shape"),
     "missing everywhere": (lambda: lt.Dataset({"a": np.full((2, 2), np.nan), "b": np.ones((2, 1))}), "leave it out"),
     "unknown modality": (lambda: two_modalities()["imge"], "did you mean 'image'"),
+    "rows by slice": (lambda: two_modalities()[:2], "data.take"),
     "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),
     "sparse": (lambda: lt.Dataset(__import__("scipy.sparse").sparse.eye(3)), "sparse"),
     "a name with a colon": (lambda: lt.Dataset({"a:b": np.ones((2, 1))}), "without / or :"),

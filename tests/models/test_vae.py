@@ -124,8 +124,10 @@ def test_images_curves_and_tables_with_holes(rng):
     assert missed.var() < 0.2 * angle.var()
     filled = model.reconstruct(data)["table"][::3, 0]
     assert np.abs(filled - angle[::3]).mean() < 0.5 * np.abs(angle - angle.mean()).mean()
-    only_curve = lt.Dataset({"image": [None] * 119 + [image[0]], "curve": curve, "table": table})
-    assert model.transform(only_curve).shape == (120, 2)
+    alone = lt.Dataset({"curve": curve})
+    assert np.abs(model.reconstruct(alone)["table"][:, 0] - angle).mean() < 0.5 * np.abs(angle - angle.mean()).mean()
+    with pytest.raises(lt.DataError, match="but the data have curves"):
+        model.transform(lt.Dataset({"curves": curve}))
     assert set(model.sample(3)) == {"image", "curve", "table"}
     assert model.sample(3)["image"].shape == (3, 8, 8)
 

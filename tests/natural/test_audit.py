@@ -196,8 +196,8 @@ def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
     found = audit(data, sample.latent, epsilon=0.2, drift=True)
     assert "30 rows with a missing block were left out." in found.notes
     assert len(found.verdicts) == 3
-    assert found.family == "general"
-    assert audit(data, sample.latent, epsilon=0.2, labels=["left", "right"], drift=False).family == "discrete"
+    assert found.family == "discrete"  # floats with so few values are labels
+    assert audit(data, sample.latent, epsilon=0.2, family="general", drift=False).family == "general"
     assert all(b.direction == "estimate" for b in found.drift.values())
     assert "I(domain; X | Λ)" in found.drift
     assert "audited" in str(found)
@@ -277,7 +277,7 @@ LATENT = np.arange(100) % 2
         (lambda: audit({k: v[:20] for k, v in ROWS.items()}, LATENT[:20], epsilon=0.1), "20 complete rows are too few"),
         (lambda: audit(np.zeros((100, 2)), LATENT, epsilon=0.1), "an array needs blocks="),
         (
-            lambda: audit({"a": np.zeros((100, 1)), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
+            lambda: audit({"a": np.linspace(0, 1, 100), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
             "family='discrete' needs labels everywhere",
         ),
         (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "the latent is not finite in row 0"),

@@ -32,6 +32,8 @@ def test_networks_of_ones_own_are_checked():
 
     with pytest.raises(DataError, match=r"broken built gives shape \(5,\) .* must give \(4,\)"):
         encoder_for((3,), 4, hidden=(), architecture=broken, key=KEY)
+    with pytest.raises(DataError, match=r"must take \(shape, outputs, key\)"):
+        encoder_for((3,), 4, hidden=(), architecture=lambda shape: None, key=KEY)
     with pytest.raises(DataError, match="did you mean 'convolution'"):
         encoder_for((3, 3), 4, hidden=(), architecture="convolutions", key=KEY)
     with pytest.raises(DataError, match="no axis to convolve"):

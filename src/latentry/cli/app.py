@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from typing import TextIO
@@ -63,7 +64,28 @@ def _explain(problem: BaseException) -> int:
 
 
 def _say(sentence: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"latentry: {sentence}", style="bold red", markup=False, highlight=False)
+    words = _in_options(sentence)
+    Console(stderr=True, soft_wrap=True).print(f"latentry: {words}", style="bold red", markup=False, highlight=False)
+
+
+# What the library calls its arguments, and what the command line does.
+_OPTIONS = {
+    r"resume=True": "--resume",
+    r"discrete=\('(\w+)',\)": r"--discrete \1",
+    r"\bdomain=(?!=)": "--domain ",
+    r"\bfactors=": "--factor ",
+    r"\bmodalities=": "--modality ",
+    r"\blatent_dim\b": "--latents",
+    r"\bnoise=σ": "--noise σ",
+    r"\bquantiser=m": "--quantiser m",
+    r"a tuple of positive widths, such as \(64, 64\)": "positive widths, such as --set hidden=[64,64]",
+}
+
+
+def _in_options(sentence: str) -> str:
+    for pattern, option in _OPTIONS.items():
+        sentence = re.sub(pattern, option, sentence)
+    return sentence
 
 
 def _show_warning(
@@ -76,4 +98,5 @@ def _show_warning(
 ) -> None:
     # Warnings about data are for the user; a library's own about itself are not.
     if issubclass(category, DataWarning):
-        Console(stderr=True, soft_wrap=True).print(f"note: {message}", style="yellow", markup=False, highlight=False)
+        words = f"note: {_in_options(str(message))}"
+        Console(stderr=True, soft_wrap=True).print(words, style="yellow", markup=False, highlight=False)

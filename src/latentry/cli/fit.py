@@ -24,7 +24,9 @@ def fit(
     domain: DomainName = None,
     factor: Factors = None,
     modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
-    latents: Annotated[int, typer.Option(help="Number of latents.")] = 2,
+    latents: Annotated[
+        int | None, typer.Option(help="Number of latents; the model's own default if not given.")
+    ] = None,
     epochs: Annotated[int, typer.Option(help="Passes over the rows.")] = 100,
     restarts: Annotated[int, typer.Option(help="Independent fits; the best on held-out rows is kept.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
@@ -36,7 +38,8 @@ def fit(
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume goes on."""
     kind = model_class(model)
-    chosen: dict[str, Any] = {"latent_dim": latents, "epochs": epochs, "restarts": restarts, "seed": seed}
+    chosen: dict[str, Any] = {"epochs": epochs, "restarts": restarts, "seed": seed}
+    chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jax
+import numpy as np
 import typer
 
 import latentry
 from latentry.cli.options import AsJson, DomainName, answer
-from latentry.data import read
+from latentry.data import read, read_columns
 from latentry.models import MODELS
 from latentry.training import holds_run, read_run
 
@@ -30,11 +31,29 @@ def info(
         result = _installation()
     elif holds_run(path):
         result = _run(path)
+    elif path.suffix in (".csv", ".parquet"):
+        found = {name: _column(values) for name, values in read_columns(path).items()}
+        lines = [f"{name:<20} {about}" for name, about in found.items()]
+        answer({"columns": found}, "\n".join(lines), as_json=json)
+        return
     else:
         data = read(path, domain=domain)
         answer({"rows": len(data), **data.layout.to_json()}, data.describe(), as_json=json)
         return
     answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
+
+
+def _column(values: Any) -> str:
+    """Kind, range and holes of a column, whatever it holds."""
+    empty = sum(value is None or value != value for value in values.tolist())
+    holes = f", {empty} empty" if empty else ""
+    if values.dtype.kind in "biuf":
+        seen = values[~np.isnan(values.astype(float))]
+        kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
+        return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{holes}" if len(seen) else "empty"
+    kinds = sorted({str(value) for value in values.tolist() if value is not None})
+    shown = ", ".join(kinds[:5]) + (", …" if len(kinds) > 5 else "")
+    return f"{len(values)} texts, {len(kinds)} different: {shown}{holes}"
 
 
 def _installation() -> dict[str, Any]:
@@ -50,13 +69,14 @@ def _installation() -> dict[str, Any]:
 def _run(folder: Path) -> dict[str, Any]:
     files = read_run(folder)
     manifest, state = files.manifest, files.manifest["state"]
-    ended = state["stopped"] if state["finished"] else f"unfinished ({state['stopped']})"
+    endings = {"epochs": "all of them", "patience": "until the held-out loss rose"}
+    ended = endings.get(state["stopped"], state["stopped"]) if state["finished"] else f"unfinished ({state['stopped']})"
     return {
         "model": manifest["model"],
         "data": f"{manifest['data']['rows']} rows, fingerprint {manifest['data']['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in manifest["layout"]["shapes"].items()),
         "epochs": f"{len(files.history)}, {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
-        "parameters": manifest["parameters"],
-        "versions": manifest["versions"],
+        "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
+        "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
     }

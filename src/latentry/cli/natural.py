@@ -48,7 +48,7 @@ def natural(
     if mass is not None:
         found, notes = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
     else:
-        held = hidden[0] if len(hidden) == 1 and hidden[0].dtype.kind != "f" else np.column_stack(hidden)
+        held = hidden[0] if len(hidden) == 1 else np.column_stack(hidden)
         found = audit(
             seen, held, domain=where, epsilon=epsilon, level=level, noise=noise, quantiser=quantiser, seed=seed
         )

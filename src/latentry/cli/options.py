@@ -32,6 +32,9 @@ Settings = Annotated[
 ]
 
 
+_PYTHON = {"None": None, "True": True, "False": False}
+
+
 def settings_for(target: Callable[..., Any], given: Sequence[str] | None, what: str) -> dict[str, Any]:
     """``name=value`` words as keyword arguments; the values are JSON, or plain text."""
     known = [name for name in inspect.signature(target).parameters if name != "self"]
@@ -47,7 +50,9 @@ def settings_for(target: Callable[..., Any], given: Sequence[str] | None, what: 
 
 
 def as_values(text: str) -> Any:
-    """JSON where it is JSON, text where it is not; lists become tuples."""
+    """JSON where it is JSON, text where it is not; lists become tuples, and Python's None, True and False are known."""
+    if text in _PYTHON:
+        return _PYTHON[text]
     try:
         value = json.loads(text)
     except ValueError:

@@ -37,6 +37,9 @@ class GaussianChannel:
         """One draw per row."""
         return self.mean + self.scale * np.random.default_rng(seed).standard_normal(self.mean.shape)
 
+    def __repr__(self) -> str:
+        return f"GaussianChannel({len(self)} rows, {self.mean.shape[1]} latents)"
+
     @property
     def is_deterministic(self) -> bool:
         """Whether no noise is left: mutual information with its input is then infinite."""
@@ -61,6 +64,9 @@ class CategoricalChannel:
 
     def __len__(self) -> int:
         return len(self.probabilities)
+
+    def __repr__(self) -> str:
+        return f"CategoricalChannel({len(self)} rows, {self.probabilities.shape[1]} values)"
 
     @property
     def most_likely(self) -> np.ndarray:

@@ -98,6 +98,8 @@ class Dataset:
         return tuple(self.values)
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise DataError("data[...] takes the name of a modality; rows are chosen with data.take(rows).")
         if name not in self.values:
             raise DataError(f"there is no modality {name!r}{nearest(name, self.values)}")
         return self.values[name]
@@ -169,6 +171,12 @@ class Dataset:
             rows=self.rows,
             columns={name: self.columns[name] for name in names if name in self.columns},
         )
+
+    def with_absent(self, shapes: Mapping[str, tuple[int, ...]]) -> Dataset:
+        """The same rows with more modalities, none of which was observed."""
+        nothing = {name: np.broadcast_to(np.float32(0), (len(self), *shape)) for name, shape in shapes.items()}
+        unseen = {name: np.zeros(len(self), dtype=bool) for name in shapes}
+        return self._with({**self.values, **nothing}, observed={**self.observed, **unseen})
 
     def _with(self, values: Mapping[str, Any], **changes: Any) -> Dataset:
         # Rows were checked when they came in: nothing is read again here.

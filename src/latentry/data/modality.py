@@ -170,6 +170,7 @@ def _place(shape: tuple[int, ...], entry: int, columns: tuple[str, ...] | None) 
 def _not_finite(name: str, what: str, row: int, place: str) -> str:
     return (
         f"modality {name!r}: {what} at row {row}, {place}. A row is observed whole or missing whole: "
-        "fill the entry, mark the row missing (all NaN, or None), or split the columns into two modalities. "
+        "fill the entry, mark the row missing (all NaN, or None), or split the columns into two modalities "
+        "(in a csv file by header cells such as body:height, blood:sodium). "
         "(Input X must not contain NaN or infinity.)"
     )

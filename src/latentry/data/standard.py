@@ -44,7 +44,9 @@ class Standardiser:
         if name not in self.shift:
             return values.astype(np.float32)
         out = np.empty(values.shape, dtype=np.float32)
-        for start, piece in blocks(values):  # piece by piece: doubles of everything at once would take many times the data
+        for start, piece in blocks(
+            values
+        ):  # piece by piece: doubles of everything at once would take many times the data
             out[start : start + len(piece)] = (piece.astype(np.float64) - self.shift[name]) / self.scale[name]
         return out
 

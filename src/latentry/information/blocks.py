@@ -107,7 +107,7 @@ def _real(rows: Array, name: str) -> Array:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):
             raise DataError(
-                f"{name} holds text ({rows.flat[0]!r}); declare it with discrete=({name!r},) to count categories"
+                f"{name} holds text ({str(rows.flat[0])!r}); declare it with discrete=({name!r},) to count categories"
             ) from None
     if rows.dtype.kind not in "fiub":
         raise DataError(f"{name} holds {rows.dtype} values; convert them to numbers first")

@@ -7,7 +7,7 @@ import numpy as np
 from latentry.information.answers import Question
 from latentry.information.blocks import Block
 
-__all__ = ["cautions", "constant_caution", "dimension_caution"]
+__all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution"]
 
 NEIGHBOUR_METHODS = ("ksg", "mixed")
 
@@ -22,13 +22,15 @@ def constant_caution(question: Question) -> str | None:
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
     """All sentences that apply to these data and this method."""
-    found = [_identity(question.x, question.y), dimension_caution(question, method)]
+    found = [identity_caution(question.x, question.y), dimension_caution(question, method)]
     found += [_ties(block, method) for block in question.blocks]
     found += [_constant_columns(block) for block in question.blocks]
+    found += [_many_labels(block) for block in question.blocks]
     return tuple(sentence for sentence in found if sentence)
 
 
-def _identity(x: Block, y: Block) -> str | None:
+def identity_caution(x: Block, y: Block) -> str | None:
+    """Why the truth is infinite, if x and y share a column of numbers."""
     if x.discrete or y.discrete:
         return None
     alike = np.argwhere(x.values[0][:, None] == y.values[0][None])  # a first row in common is cheap to look for
@@ -65,11 +67,23 @@ def _ties(block: Block, method: str) -> str | None:
     if block.discrete or not method.startswith(("ksg", "flow", "auto")):
         return None
     copies = _copies(block.values)
-    if copies == 0:
+    if copies == 0 or (method.startswith("auto") and copies > 0.05 * block.n):  # auto takes such columns as they are
         return None
     return (
         f"{copies} of {block.n} rows of {block.name} repeat another row: neighbour counts assume continuous values; if "
         f"{block.name} is discrete or rounded, use estimator='mixed'"
+    )
+
+
+def _many_labels(block: Block) -> str | None:
+    if not block.discrete:
+        return None
+    levels = len(np.unique(block.values[:, 0]))
+    if levels <= 20 or levels <= 0.02 * block.n:
+        return None
+    return (
+        f"{block.name} was counted as labels and has {levels} of them in {block.n} rows: if they are measured whole "
+        f"numbers, leave {block.name} out of discrete (discrete=() declares none)"
     )
 
 

@@ -12,7 +12,7 @@ from latentry.errors import DataError, nearest
 from latentry.evidence.estimate import Estimate, check_units
 from latentry.information.answers import Answer, Options, Question
 from latentry.information.blocks import as_blocks
-from latentry.information.cautions import cautions, constant_caution
+from latentry.information.cautions import cautions, constant_caution, identity_caution
 from latentry.information.discrete import discrete_entropy
 from latentry.information.estimators import ESTIMATORS, TAKES_LABELS, without_constant_columns
 from latentry.information.gaussian import log_determinant
@@ -128,6 +128,7 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
     if confidence is not None:
         error, freedom = _error(answer, question, estimator)
         low, high = interval(answer.value, error, confidence, freedom)
+        high = np.inf if identity_caution(question.x, question.y) else high
         spoken += _disagreement(answer, error, question, estimator)
     return Estimate(
         answer.value, low=low, high=high, method=answer.method, normaliser=answer.normaliser, n=n, reason=answer.reason,

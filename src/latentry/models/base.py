@@ -58,6 +58,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
     score_name: ClassVar[str]  # what ``score`` is
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
+    encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
 
     # What a model must say ------------------------------------------------------------------
 
@@ -204,6 +205,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def _ready(self, X: Any, u: Any, *, needs_domain: bool = False) -> Dataset:
         check_is_fitted(self)
         data = self._read(X, u, fitting=False)
+        data = self._complete(data)
         self.layout_.require(data.layout)
         check_rows(data, self.facts_)
         if needs_domain and data.domain is None:
@@ -211,6 +213,14 @@ class LatentModel(TransformerMixin, BaseEstimator):
         if data.domain is not None and self.least_domains:
             data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
         return data.standardise(self.statistics_)
+
+    def _complete(self, data: Dataset) -> Dataset:
+        """Modalities of the fit that the data do not have count as missing, where the model can do without them."""
+        absent = {name: shape for name, shape in self.layout_.shapes if name not in data.names}
+        known = [name for name in data.names if name in self.layout_.modalities]
+        if not absent or not known or len(known) < len(data.names) or not self.encodes_subsets:
+            return data
+        return data.with_absent(absent)
 
     def _check_size(self, data: Dataset) -> None:
         if len(data) < 2:
@@ -240,6 +250,12 @@ class LatentModel(TransformerMixin, BaseEstimator):
         training, held_out = data, None
         if round(self.validation * len(data)) >= 1:
             training, held_out = data.split(1 - self.validation, self.validation, seed=self.seed)
+        elif self.validation > 0:
+            warnings.warn(
+                f"{len(data)} rows are too few to hold {self.validation:.0%} of them out: the last epoch is kept, unchecked.",
+                DataWarning,
+                stacklevel=5,
+            )
         self.statistics_ = Standardiser.of(training, self.standardised())
         feed = Feed(training.standardise(self.statistics_), self.batch_size)
         aside = None

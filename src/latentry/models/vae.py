@@ -113,6 +113,7 @@ class VAE(LatentModel):
 
     name: ClassVar[str] = "vae"
     score_name: ClassVar[str] = "evidence lower bound (one draw per row)"
+    encodes_subsets: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
         """Which likelihood each modality has, and how many levels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -54,7 +55,7 @@ def encoder_for(
 ) -> Any:
     """An encoder from one row to ``outputs`` numbers; ``architecture`` may be the user's own ``build(shape, outputs, key)``."""
     if callable(architecture):
-        return _checked(architecture, architecture(shape, outputs, key), shape, (outputs,))
+        return _checked(architecture, _built(architecture, shape, outputs, key), shape, (outputs,))
     if _convolves(shape, architecture):
         return ConvolutionEncoder(shape, outputs, width=_width(hidden), key=key)
     return FlatEncoder(shape, outputs, hidden, key=key)
@@ -71,7 +72,8 @@ def decoder_for(
 ) -> Any:
     """A decoder from ``inputs`` latents to ``parameters`` numbers for each entry of a row."""
     if callable(architecture):
-        return _checked(architecture, architecture(inputs, (*shape, parameters), key), (inputs,), (*shape, parameters))
+        net = _built(architecture, inputs, (*shape, parameters), key)
+        return _checked(architecture, net, (inputs,), (*shape, parameters))
     if _convolves(shape, architecture):
         return ConvolutionDecoder(inputs, shape, parameters=parameters, width=_width(hidden), key=key)
     return FlatDecoder(inputs, shape, parameters=parameters, hidden=tuple(reversed(hidden)), key=key)
@@ -88,6 +90,17 @@ def _convolves(shape: tuple[int, ...], architecture: str) -> bool:
 def _width(hidden: Sequence[int]) -> int:
     # A dense layer of 64 and 16 channels at full resolution cost about the same on small images.
     return max(4, (hidden[0] if hidden else 32) // 4)
+
+
+def _built(build: Build, *arguments: Any) -> Any:
+    name = getattr(build, "__name__", type(build).__name__)
+    try:
+        inspect.signature(build).bind(*arguments)
+    except TypeError as problem:
+        raise DataError(
+            f"{name} must take (shape, outputs, key) as encoder or (latents, shape, key) as decoder: {problem}."
+        ) from None
+    return build(*arguments)
 
 
 def _checked(build: Build, net: Any, into: tuple[int, ...], out: tuple[int, ...]) -> Any:

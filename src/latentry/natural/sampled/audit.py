@@ -178,6 +178,8 @@ def _entropy(rows: Rows) -> Bound | None:
 
 def _notes(rows: Rows) -> list[str]:
     notes = [f"{rows.dropped} rows with a missing block were left out."] if rows.dropped else []
+    if rows.taken_as_labels:
+        notes.append(f"{', '.join(rows.taken_as_labels)}: so few different numbers that they were taken as labels.")
     short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
     if short:
         notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")

@@ -21,6 +21,7 @@ __all__ = ["Block", "Rows", "gather"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _FEWEST = 40
+_FEW = 20  # different numbers, up to which a column is taken as labels
 # Columns that learners see, columns that tests see, and label values that tests tell apart.
 _WIDE, _GIST, _COMMON = 30, 5, 12
 
@@ -90,6 +91,7 @@ class Rows:
     audit: Codes
     untouched: Codes
     dropped: int
+    taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
 
     @property
     def categorical(self) -> bool:
@@ -128,7 +130,10 @@ def gather(
     if unknown:
         raise DataError(f"labels: no block is called {unknown[0]!r}{nearest(str(unknown[0]), named)}")
     if len(named) < 2:
-        raise DataError(f"a natural latent needs at least two observables; there is {len(named)} block")
+        raise DataError(
+            f"a natural latent needs at least two observables; there is {len(named)} block. Pass two modalities or more, "
+            "or an array with blocks={'name': [columns], ...}"
+        )
     count = len(present)
     codes, names = _domains(place, count)
     kept = np.flatnonzero(present)
@@ -138,10 +143,12 @@ def gather(
         parts = split_rows(len(kept), (fit, 1 - fit), codes[kept], None, seed)
     except DataError as problem:
         raise DataError(f"fit={fit}: {problem}") from None
+    alike = tuple(name for name, column in named.items() if name not in labels and _few_values(column, kept))
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
     return Rows(
         blocks=tuple(
-            _block(name, column, kept, label=name in labels, fit=parts[0], seed=seed) for name, column in named.items()
+            _block(name, column, kept, label=name in (*labels, *alike), fit=parts[0], seed=seed)
+            for name, column in named.items()
         ),
         channel=_take(whole, kept),
         domain=codes[kept],
@@ -150,6 +157,7 @@ def gather(
         audit=parts[1],
         untouched=np.arange(len(kept)) if quantiser is None else parts[1],
         dropped=count - len(kept),
+        taken_as_labels=alike,
     )
 
 
@@ -193,6 +201,15 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
 
+def _few_values(column: Any, kept: Codes | None = None) -> bool:
+    """Numbers that repeat so much that they are labels: one empty cell turns a column of 0 and 1 into floats."""
+    values = np.asarray(column)
+    if values.dtype.kind != "f" or (values.ndim > 1 and values.shape[1:] != (1,)):
+        return False
+    flat = (values if kept is None else values[kept]).ravel()
+    return len(np.unique(flat)) <= min(_FEW, len(flat) // 10)
+
+
 def _block(name: str, column: Any, kept: Codes, *, label: bool, fit: Codes, seed: int) -> Block:
     values = np.asarray(column)[kept].reshape(len(kept), -1)
     if values.dtype.kind == "f" and not label:
@@ -224,7 +241,7 @@ def _as_channel(
 
 def _from_array(channel: ArrayLike) -> Channel:
     values = np.asarray(channel)
-    if values.ndim == 1 and values.dtype.kind != "f":
+    if values.ndim == 1 and (values.dtype.kind != "f" or _few_values(values)):
         levels, codes = np.unique(values, return_inverse=True)
         return CategoricalChannel(np.eye(len(levels))[codes])
     numbers = values.astype(np.float64).reshape(len(values), -1)
