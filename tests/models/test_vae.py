@@ -132,6 +132,17 @@ def test_images_curves_and_tables_with_holes(rng):
     assert model.sample(3)["image"].shape == (3, 8, 8)
 
 
+def test_hidden_modalities_leave_every_row_something():
+    from latentry.models.vae import hidden_in_part
+
+    observed = {"a": jnp.ones(4000), "b": jnp.concatenate([jnp.zeros(1000), jnp.ones(3000)])}
+    seen = hidden_in_part(observed, 0.3, jax.random.key(0))
+    assert ((seen["a"] + seen["b"]) > 0).all()
+    assert (seen["b"][:1000] == 0).all()  # what was missing stays missing
+    # where both were observed: hidden with probability 0.3, given back when both were: 0.7 + 0.09; six standard errors
+    assert abs(float(seen["a"][1000:].mean()) - 0.79) < 6 * 0.41 / np.sqrt(3000)
+
+
 def test_beta_trades_fit_for_divergence(curved):
     last = {}
     for beta in (0.1, 4.0):
@@ -210,7 +221,15 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("beta", -1), ("beta", "a"), ("observation_scale", 0), ("likelihood", 3), ("encoder", "cnn"), ("encoder", 3)],
+    [
+        ("beta", -1),
+        ("beta", "a"),
+        ("modality_dropout", 1.0),
+        ("observation_scale", 0),
+        ("likelihood", 3),
+        ("encoder", "cnn"),
+        ("encoder", 3),
+    ],
 )
 def test_own_parameters_are_checked(parameter, value, curved):
     with pytest.raises(lt.DataError, match="architecture 'cnn'" if value == "cnn" else parameter):

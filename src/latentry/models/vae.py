@@ -49,13 +49,14 @@ class Networks(eqx.Module):
             total = total + batch.observed[name] * density.reshape(len(density), -1).sum(axis=1)
         return total
 
-    def elbo(self, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def elbo(self, batch: Batch, key: jax.Array, seen: Any = None) -> tuple[jax.Array, jax.Array]:
         r"""Per row, the two parts of :math:`\mathbb E_q \log p(x \mid z) - D(q(z \mid x) \,\|\, p(z))`.
 
         The divergence from the standard normal is in closed form; the expectation is one reparametrised draw
-        (Kingma and Welling, *Auto-encoding variational Bayes*, 2014).
+        (Kingma and Welling, *Auto-encoding variational Bayes*, 2014). ``seen`` may hide observed modalities from the
+        encoder: a posterior that knows less still bounds the evidence of all that was observed.
         """
-        mean, scale = self.encode(batch)
+        mean, scale = self.encode(batch if seen is None else batch._replace(observed=seen))
         latents = mean + scale * jax.random.normal(key, mean.shape)
         divergence = 0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)
         return self.fit_of(latents, batch), divergence.sum(axis=1)
@@ -63,16 +64,32 @@ class Networks(eqx.Module):
 
 @dataclass(frozen=True)
 class NegativeElbo:
-    r"""The loss: minus the evidence lower bound, its divergence weighted by :math:`\beta`."""
+    r"""The loss: minus the evidence lower bound, its divergence weighted by :math:`\beta`.
+
+    With several modalities each is hidden from the encoder in a share ``hide`` of the rows, though it must still be
+    explained: otherwise an encoder that never works alone learns nothing of what the others say.
+    """
 
     beta: float
+    hide: float = 0.0
 
     def __call__(self, module: Networks, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
         """Mean over the rows of a batch."""
-        fit, divergence = module.elbo(batch, key)
+        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
+        fit, divergence = module.elbo(batch, key, seen)
         share = batch.weight / batch.weight.sum()
         parts = {"reconstruction": -(share * fit).sum(), "divergence": (share * divergence).sum()}
         return parts["reconstruction"] + self.beta * parts["divergence"], parts
+
+
+def hidden_in_part(observed: dict[str, jax.Array], share: float, key: jax.Array) -> dict[str, jax.Array]:
+    """Masks with modalities hidden at random, row by row; a row that would lose everything keeps everything."""
+    keys = jax.random.split(key, len(observed))
+    kept = {
+        n: m * jax.random.bernoulli(k, 1 - share, m.shape) for (n, m), k in zip(observed.items(), keys, strict=True)
+    }
+    alive = sum(kept.values()) > 0
+    return {name: jnp.where(alive, mask, observed[name]) for name, mask in kept.items()}
 
 
 @dataclass(eq=False, repr=False)
@@ -89,6 +106,8 @@ class VAE(LatentModel):
         likelihood: "gaussian", "bernoulli", "categorical" or "poisson", for all modalities or by name.
         observation_scale: Standard deviation of Gaussian modalities after standardisation; None learns it.
         beta: Weight of the divergence (Higgins et al., *beta-VAE*, 2017); 1 is the evidence lower bound.
+        modality_dropout: With several modalities, the share of rows in which each is hidden from the encoder during
+            training, so that any subset of them encodes well.
         hidden: Widths of the encoder's dense layers, reversed in the decoder; a quarter of the first is the
             number of channels at full resolution in convolutions.
         encoder: "auto" (convolutions for curves and images, dense for tables), "dense", "convolution", or a
@@ -107,6 +126,7 @@ class VAE(LatentModel):
     likelihood: str | Mapping[str, str] = "gaussian"
     observation_scale: float | None = None
     beta: float = 1.0
+    modality_dropout: float = 0.3
     hidden: Sequence[int] = field(default=(64, 64))
     encoder: str | Callable[..., Any] = "auto"
     decoder: str | Callable[..., Any] = "auto"
@@ -129,6 +149,8 @@ class VAE(LatentModel):
             real_number("beta", self.beta, above=0)
         if self.observation_scale is not None:
             real_number("observation_scale", self.observation_scale, above=0)
+        if not isinstance(self.modality_dropout, (int, float)) or not 0 <= self.modality_dropout < 1:
+            raise DataError(f"modality_dropout = {self.modality_dropout!r}: give a share from 0 to below 1.")
         for name in ("encoder", "decoder"):
             if not isinstance(getattr(self, name), str) and not callable(getattr(self, name)):
                 raise DataError(f"{name} = {getattr(self, name)!r}: give a name, or a function that builds a network.")
@@ -167,7 +189,7 @@ class VAE(LatentModel):
 
     def phases(self) -> tuple[Phase, ...]:
         """One."""
-        loss = NegativeElbo(self.beta)
+        loss = NegativeElbo(self.beta, self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0)
         rates = {"learning_rate": self.learning_rate, "schedule": self.schedule, "clip": self.clip}
         return (Phase("fit", loss, self.epochs, patience=self.patience, **rates),)
 
