@@ -21,6 +21,8 @@ PACKAGES = [
     "numpy==2.4.6",
     "scipy==1.17.1",
 ]
+# torch-mist does not name pandas, matplotlib and tqdm, which it imports
+TRAINED = ["torch==2.13.0", "torch-mist==0.2.17", "pandas==2.3.3", "matplotlib", "tqdm"]
 REPEATS = 5
 LONG = 3.0  # seconds after which a run is not repeated
 
@@ -65,21 +67,48 @@ def cca(x, y, k):
     return -0.5 * float(np.sum(np.log1p(-np.minimum(rho**2, 1 - 1e-12))))
 
 
+def torch_mist_infonce(x, y, k):
+    """InfoNCE of torch-mist: two layers of 64, up to 50 epochs, early stopping, measured on the last quarter of the rows."""
+    import contextlib
+
+    import numpy as np
+    import torch
+    from torch_mist import estimate_mi
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    cut = 3 * len(x) // 4
+    with contextlib.redirect_stdout(sys.stderr):
+        found = estimate_mi(
+            data=(x[:cut], y[:cut]),
+            test_data=(x[cut:], y[cut:]),
+            estimator="infonce",
+            hidden_dims=[64, 64],
+            max_epochs=50,
+            patience=5,
+            verbose=False,
+        )
+    return float(found[0] if isinstance(found, tuple) else found)
+
+
 def latentry(x, y, k):
     from latentry.information import mutual_information
 
     return float(mutual_information(x, y, estimator="ksg", k=k, confidence=None))
 
 
-CONTENDERS = {f.__name__: f for f in (latentry, scikit_learn, ennemi, npeet_plus, infomeasure, cca)}
+CONTENDERS = {f.__name__: f for f in (latentry, scikit_learn, ennemi, npeet_plus, infomeasure, cca, torch_mist_infonce)}
 
 
-def peer_python():
-    """The interpreter of the peers' environment, made when missing."""
-    python = VENV / "bin" / "python"
+def peer_python(name=""):
+    """The interpreter of the peer's environment, made when missing; critics have one with PyTorch."""
+    trained = name.startswith("torch_mist")
+    folder, packages = (HERE / ".venv-information-torch", TRAINED) if trained else (VENV, PACKAGES)
+    python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
     return str(python)
 
 
