@@ -136,17 +136,16 @@ def main() -> None:
                     f"{best / mine:.1f}",
                     f"{runs[0]['import']:.1f}",
                     f"{runs[0]['first']:.1f}",
-                    f"{runs[-1]['first']:.1f}",
                 ]
             )
-    header = ["hidden", "loop", "µs per step", "times latentry's", "import s", "first step s", "first step s, again"]
+    header = ["hidden", "loop", "µs per step", "times latentry's", "import s", "first step s"]
     publish(
         "training_speed",
         "# Time per optimiser step\n\n"
         f"The same VAE (two hidden layers each way, {COLUMNS} columns, {LATENTS} latents, batch {BATCH}, Adam, clipping), "
         "float32. latentry: median epoch of 40, median of three processes, with shuffling and divergence checks. "
         "PyTorch: median epoch of four, for one and two threads (eager: the better of two processes). "
-        '"First step" includes compilation; "again" is a later process, with compiled code cached on disk.\n\n'
+        '"First step" includes compilation, without a cache for latentry and with whatever PyTorch has cached.\n\n'
         + table(header, rows)
         + "\n\n"
         + provenance()
