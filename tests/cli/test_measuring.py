@@ -49,14 +49,13 @@ def test_mi_with_labels_in_bits(call, pair):
 
 @pytest.fixture
 def law(tmp_path):
-    """Two noisy copies of a coin, in two domains; L is the coin."""
+    """Two noisy copies of a coin, in two domains; L is the first copy, by the same channel in both."""
     lines = ["A,B,L,D,p"]
     for domain, flip in (("u", 0.01), ("v", 0.02)):
-        for coin in (0, 1):
-            for a in (0, 1):
-                for b in (0, 1):
-                    mass = 0.5 * (flip if a != coin else 1 - flip) * (flip if b != coin else 1 - flip)
-                    lines.append(f"{a},{b},{coin},{domain},{mass!r}")
+        for a in (0, 1):
+            for b in (0, 1):
+                mass = sum(0.5 * abs((a != coin) - 1 + flip) * abs((b != coin) - 1 + flip) for coin in (0, 1))
+                lines.append(f"{a},{b},{a},{domain},{mass!r}")
     (tmp_path / "law.csv").write_text("\n".join(lines))
     return tmp_path / "law.csv"
 
@@ -72,6 +71,15 @@ def test_natural_of_a_law(call, law):
     assert "refuted" in text
     code, text, _ = call(*words, "--json")
     assert "verdicts" in json.loads(text)
+
+
+def test_natural_refuses_a_channel_that_changes_with_the_domain(call, tmp_path):
+    lines = ["A,B,L,D,p"] + [f"{a},{b},{(a ^ b) ^ (d == 'q')},{d},0.25" for d in "pq" for a in (0, 1) for b in (0, 1)]
+    (tmp_path / "c.csv").write_text("\n".join(lines))
+    words = ["natural", tmp_path / "c.csv", "--latent", "L", "--observables", "A,B", "--domain", "D", "--mass", "p"]
+    code, out, error = call(*words)
+    assert (code, out) == (2, "")
+    assert "the domains disagree about the latent" in error
 
 
 def test_natural_of_samples(call, tmp_path):

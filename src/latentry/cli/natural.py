@@ -65,6 +65,11 @@ def _exact(
     if len(hidden) > 1:
         raise DataError("--latent names several columns; a table of a law has one.")
     tables = from_columns(seen, hidden[0], domain=where, mass=mass)
+    if tables.channel_drift > (1e-9 if tables.rows is None else 0.01):
+        raise DataError(
+            f"the domains disagree about the latent given the observables (by {tables.channel_drift:.3g} nats): one channel "
+            "would be a law that is not in the file. Check one domain at a time, or add the domain to --observables."
+        )
     seen_names = tuple(tables.observables)
     found = check(
         tables.laws, tables.channel, tables.weights, epsilon=epsilon, names=tables.domains, observables=seen_names

@@ -179,7 +179,9 @@ class Judge:
 
         @cache
         def upper(delta: float) -> float:
-            return max(table.upper(delta, shared) for table in tables if table is not None)
+            # The shared reference is chosen from the same rows, so every domain's ball must hold: they share δ.
+            share = delta if shared is None else delta / len(tables)
+            return max(table.upper(share, shared) for table in tables if table is not None)
 
         bound = Bound(
             max(0.0, upper(self.level)),

@@ -49,8 +49,10 @@ def _betting(rows: Array, top: float, delta: float, seed: int) -> float:
     """The largest mean m against which a gambler who bets on less has not multiplied the stake by 1/δ.
 
     Bets λ_t depend on earlier rows only, so that the capital Π_t (1 − λ_t (Y_t − m)) is a martingale when the
-    mean is m; by Ville's inequality it ever passes 1/δ with probability at most δ.
+    mean is m; by Ville's inequality it ever passes 1/δ with probability at most δ. Rows are taken in random order:
+    a file sorted by what is measured would otherwise be bet against as if its end were already known.
     """
+    rows = np.random.default_rng(seed).permutation(rows)
     y = rows / top if top > 0 else rows
     n = len(y)
     count = np.arange(1, n + 1)

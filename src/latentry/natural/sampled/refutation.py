@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
-from scipy.stats import norm, rankdata
+from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
@@ -118,7 +118,7 @@ def neighbour_test(
     rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
     if strata is None:
         x, y = _residuals(x, z, seed), _residuals(y, z, seed)
-    u, v, w = (_ranks(part[rows]) for part in (x, y, z))
+    u, v, w = (_ranks(part[rows], rng) for part in (x, y, z))
     inside = None if strata is None else strata[rows]
     near = cKDTree(w).query(w, min(8, len(rows)))[1]
     local = _information(u, v, w, inside, k)
@@ -130,9 +130,19 @@ def neighbour_test(
     return Refutation("nearest neighbours", (1 + beaten) / (1 + draws), max(0.0, seen), len(rows), error)
 
 
-def _ranks(rows: Array) -> Array:
-    """Each column by its rank, so that the statistic does not depend on units; ties keep their order."""
-    return np.column_stack([norm.ppf(rankdata(c, method="ordinal") / (len(c) + 1)) for c in rows.T])
+def _ranks(rows: Array, rng: np.random.Generator) -> Array:
+    """Each column by its rank, so that the statistic does not depend on units.
+
+    Ties are broken at random, column by column: broken by row number in two columns of labels, they would depend
+    on each other through it.
+    """
+    return np.column_stack([_scores(column, rng) for column in rows.T])
+
+
+def _scores(column: Array, rng: np.random.Generator) -> Array:
+    ranks = np.empty(len(column))
+    ranks[np.lexsort((rng.random(len(column)), column))] = np.arange(1, len(column) + 1)
+    return norm.ppf(ranks / (len(column) + 1))
 
 
 def _information(u: Array, v: Array, w: Array, strata: Codes | None, k: int) -> Array:

@@ -174,6 +174,9 @@ def _columns(
         labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
         return {name: data.values[name] for name in chosen}, present, labels
     if isinstance(data, Mapping):
+        unknown = [b for b in blocks or () if b not in data]
+        if unknown:
+            raise DataError(f"blocks: no column is called {unknown[0]!r}{nearest(str(unknown[0]), map(str, data))}")
         named = {str(k): np.asarray(v) for k, v in data.items() if blocks is None or k in blocks}
     else:
         table = np.asarray(data)
@@ -186,9 +189,17 @@ def _columns(
     rows = next(iter(lengths.values()), 0)
     present = np.ones(rows, dtype=bool)
     for column in named.values():
-        if column.dtype.kind == "f":
-            present &= ~np.isnan(column.reshape(rows, -1)).any(axis=1)
+        present &= ~_missing(column).reshape(rows, -1).any(axis=1)
     return named, present, domain
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """NaN among numbers, None or NaN among objects."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([value is None or value != value for value in values.ravel()], dtype=bool).reshape(values.shape)
 
 
 def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...]]:
@@ -197,7 +208,9 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
     values = np.asarray(labels)
     if values.shape != (rows,):
         raise DataError(f"domain has shape {values.shape}; there are {rows} rows")
-    names, codes = np.unique(values, return_inverse=True)
+    if _missing(values).any():
+        raise DataError(f"domain is missing in row {int(np.flatnonzero(_missing(values))[0])}: every row needs one")
+    names, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
 
@@ -207,11 +220,14 @@ def _few_values(column: Any, kept: Codes | None = None) -> bool:
     if values.dtype.kind != "f" or (values.ndim > 1 and values.shape[1:] != (1,)):
         return False
     flat = (values if kept is None else values[kept]).ravel()
+    if not np.isfinite(flat).all():
+        return False
     return len(np.unique(flat)) <= min(_FEW, len(flat) // 10)
 
 
 def _block(name: str, column: Any, kept: Codes, *, label: bool, fit: Codes, seed: int) -> Block:
     values = np.asarray(column)[kept].reshape(len(kept), -1)
+    values = values.astype(str) if values.dtype.kind == "O" else values
     if values.dtype.kind == "f" and not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r} has an infinite value")
@@ -223,10 +239,13 @@ def _block(name: str, column: Any, kept: Codes, *, label: bool, fit: Codes, seed
 def _as_channel(
     channel: Channel | ArrayLike, rows: int, noise: float | None, quantiser: int | None, fit: Codes, seed: int
 ) -> Channel:
-    found = channel if isinstance(channel, CategoricalChannel | GaussianChannel) else _from_array(channel)
+    declared = noise is not None or quantiser is not None
+    found = channel if isinstance(channel, CategoricalChannel | GaussianChannel) else _from_array(channel, declared)
     if len(found) != rows:
         raise DataError(f"the channel has {len(found)} rows; the data have {rows}")
     if isinstance(found, CategoricalChannel):
+        if declared:
+            raise DataError("noise and quantiser are for a latent of numbers; this one has labels")
         return found
     if quantiser is not None:
         return _quantised(found.mean, quantiser, fit, seed)
@@ -239,9 +258,14 @@ def _as_channel(
     return GaussianChannel(found.mean, scale)
 
 
-def _from_array(channel: ArrayLike) -> Channel:
+def _from_array(channel: ArrayLike, declared: bool) -> Channel:
     values = np.asarray(channel)
-    if values.ndim == 1 and (values.dtype.kind != "f" or _few_values(values)):
+    if _missing(values).any():
+        raise DataError(
+            f"the latent is not finite in row {int(np.argwhere(_missing(values))[0, 0])}: every row needs one"
+        )
+    values = values.astype(str) if values.dtype.kind == "O" else values
+    if values.ndim == 1 and (values.dtype.kind != "f" or (not declared and _few_values(values))):
         levels, codes = np.unique(values, return_inverse=True)
         return CategoricalChannel(np.eye(len(levels))[codes])
     numbers = values.astype(np.float64).reshape(len(values), -1)
