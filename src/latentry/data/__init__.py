@@ -5,6 +5,7 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
+from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
 from latentry.data.standard import Standardiser
 
@@ -15,6 +16,7 @@ __all__ = [
     "Dataset",
     "Domain",
     "GaussianChannel",
+    "LatentLaws",
     "Layout",
     "Plan",
     "Standardiser",
