@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.generators import segments
+from latentry.generators import SEGMENTS, segments
 
 
 def test_moments_of_the_sources_are_those_of_the_segments():
@@ -45,12 +45,64 @@ def test_seeds_are_explicit():
     assert (a != c).any()
 
 
+def deviations(data):
+    s = np.column_stack(list(data.factors.values()))
+    return np.array([s[data.domain.values == u].std(axis=0) for u in range(data.domain.size)])
+
+
+@pytest.mark.parametrize("name", SEGMENTS)
+def test_every_named_variant_can_be_made(name):
+    data = segments(**SEGMENTS[name] | {"rows_per_domain": 3}, seed=0)
+    assert data.domain.size == SEGMENTS[name].get("domains", 40)
+    assert data["x"].shape[1] == SEGMENTS[name].get("observed", len(data.factors))
+
+
+def test_scales_are_deviations_or_variances_or_fixed_or_common():
+    # 20,000 rows: a deviation has a relative standard error of 0.005
+    made = {
+        kind: deviations(segments(domains=3, rows_per_domain=20_000, latents=2, scales=kind, seed=4))
+        for kind in ("deviations", "variances", "fixed", "common")
+    }
+    assert np.allclose(made["variances"] ** 2, made["deviations"], rtol=0.06)
+    assert np.allclose(made["fixed"], 1, atol=0.03)
+    assert np.allclose(made["common"][:, 0], made["common"][:, 1], rtol=0.04)
+
+
+def test_matrices_are_repeated_or_fresh():
+    """Through tiny sources the network is linear, with 1.1 for each bend: the map shows its matrices."""
+
+    def slope(**changes):
+        from latentry.generators.mixings import bent_layers
+
+        return bent_layers(1e-6 * np.eye(3), changes.pop("width", 3), 2, np.random.default_rng(0), **changes) / 1.1e-6
+
+    from latentry.generators.mixings import random_matrix
+
+    first = random_matrix(3, 3, np.random.default_rng(0))
+    assert np.allclose(slope(repeat=True), first @ first)
+    assert not np.allclose(slope(repeat=False), first @ first)
+
+
+def test_bernoulli_rows_have_the_log_odds_of_the_network():
+    many = {"domains": 2, "rows_per_domain": 20_000, "latents": 2, "observed": 3, "layers": 1, "seed": 0}
+    log_odds, drawn = segments(**many)["x"], segments(**many, observations="bernoulli")["x"]
+    chance = 1 / (1 + np.exp(-log_odds))
+    surplus = (drawn - chance).sum(axis=0) / np.sqrt((chance * (1 - chance)).sum(axis=0))
+    assert np.abs(surplus).max() < 5  # standard normals
+    assert set(np.unique(drawn)) == {0, 1}
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"observed": 1}, "cannot hold 5 latents"),
         ({"means": "zeros"}, "did you mean 'zero'"),
         ({"domains": 0}, "at least 1"),
+        ({"scales": "deviation"}, "did you mean 'deviations'"),
+        ({"matrices": "fresch"}, "did you mean 'fresh'"),
+        ({"observations": "bernouli"}, "did you mean 'bernoulli'"),
+        ({"noise": float("nan")}, "noise = nan"),
+        ({"seed": 0.5}, "seed = 0.5"),
     ],
 )
 def test_bad_parameters(changes, sentence):
