@@ -54,16 +54,7 @@ def poisson_curve(
     check_choice("scales", scales, _SCALES)
     check_seed(seed)
     rng = np.random.default_rng(seed)
-    if domains is None:
-        u = rng.uniform(0, 2 * np.pi, size=(rows, 1))
-        centre, variance = _along_curve(u[:, 0])
-    else:
-        check_counts(domains=domains)
-        if rows < domains:
-            raise DataError(f"rows = {rows} cannot show {domains} domains: give at least {domains}.")
-        u = np.arange(rows) % domains
-        centre = rng.uniform(-5, 5, size=(domains, 2))[u]
-        variance = rng.uniform(0.5, 3.0, size=(domains, 2))[u]
+    u, centre, variance = _along_curve(rows, rng) if domains is None else _by_label(rows, domains, rng)
     if scales == "fixed":
         variance = np.full_like(variance, 0.36)
     latents = centre + np.sqrt(variance) * rng.standard_normal((rows, 2))
@@ -73,6 +64,15 @@ def poisson_curve(
     return Dataset(observed, u, factors={"s1": latents[:, 0], "s2": latents[:, 1]})
 
 
-def _along_curve(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _along_curve(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    u = rng.uniform(0, 2 * np.pi, size=rows)
     second = 0.3 * np.abs(np.sin(u))
-    return np.column_stack([u, 2 * np.sin(u)]), np.column_stack([0.6 - second, second])
+    return u[:, None], np.column_stack([u, 2 * np.sin(u)]), np.column_stack([0.6 - second, second])
+
+
+def _by_label(rows: int, domains: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    check_counts(domains=domains)
+    if rows < domains:
+        raise DataError(f"rows = {rows} cannot show {domains} domains: give at least {domains}.")
+    u = np.arange(rows) % domains
+    return u, rng.uniform(-5, 5, size=(domains, 2))[u], rng.uniform(0.5, 3.0, size=(domains, 2))[u]

@@ -12,7 +12,7 @@ from sklearn.cross_decomposition import CCA
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["METHODS", "Match", "correlations", "match", "mcc", "r_squared"]
+__all__ = ["METHODS", "Match", "as_columns", "correlations", "match", "mcc", "r_squared"]
 
 METHODS = ("pearson", "spearman")
 
@@ -37,7 +37,7 @@ def correlations(z: Any, s: Any, method: str = "pearson") -> np.ndarray:
     >>> correlations(-2 * s + 1, s).round(6)
     array([[1.]])
     """
-    found, true = _columns("z", z), _columns("s", s)
+    found, true = as_columns("z", z), as_columns("s", s)
     if len(found) != len(true):
         raise DataError(f"z has {len(found)} rows and s has {len(true)}: give the same rows of both.")
     if method not in METHODS:
@@ -77,9 +77,9 @@ def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | N
 
 
 def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-    found, true = _columns("z", fit_on[0]), _columns("s", fit_on[1])
+    found, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
     size = min(found.shape[1], true.shape[1])
-    return CCA(n_components=size, max_iter=2000).fit(found, true).transform(_columns("z", z), _columns("s", s))
+    return CCA(n_components=size, max_iter=2000).fit(found, true).transform(as_columns("z", z), as_columns("s", s))
 
 
 def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:
@@ -87,14 +87,15 @@ def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:
 
     High values beside a low mcc mean that the latents were found up to a linear mixture.
     """
-    train = np.column_stack([_columns("z", fit_on[0]), np.ones(len(_columns("z", fit_on[0])))])
-    weights = np.linalg.lstsq(train, _columns("s", fit_on[1]), rcond=None)[0]
-    found, true = _columns("z", z), _columns("s", s)
+    train = np.column_stack([as_columns("z", fit_on[0]), np.ones(len(as_columns("z", fit_on[0])))])
+    weights = np.linalg.lstsq(train, as_columns("s", fit_on[1]), rcond=None)[0]
+    found, true = as_columns("z", z), as_columns("s", s)
     left = true - np.column_stack([found, np.ones(len(found))]) @ weights
     return 1 - left.var(axis=0) / np.maximum(true.var(axis=0), np.finfo(float).tiny)
 
 
-def _columns(name: str, values: Any) -> np.ndarray:
+def as_columns(name: str, values: Any) -> np.ndarray:
+    """Rows of latents as float64: an array, or a mapping from name to column."""
     if isinstance(values, dict) or hasattr(values, "items"):
         values = np.column_stack([np.asarray(column) for column in values.values()])
     array = np.asarray(values, dtype=np.float64)

@@ -1,0 +1,280 @@
+r"""Whether the latents' laws change enough between domains to identify the latents."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from latentry.data import Dataset, LatentLaws
+from latentry.errors import DataError, DataWarning
+from latentry.evidence import Verdict
+from latentry.identifiability.conclusion import Facts, conclude
+from latentry.identifiability.measured import MeasuredLaws, from_rows, from_table, natural_parameters
+from latentry.identifiability.weakest import Change, change_along, rank_of_changes, spectrum, weakest_change
+
+__all__ = ["SufficientChanges", "sufficient_changes"]
+
+
+@dataclass(frozen=True, eq=False)
+class SufficientChanges:
+    """What the domains say about the latents.
+
+    Args:
+        verdict: certified (identifiable), refuted (not identifiable) or cannot say, with a sentence and what would change it.
+        identifiable: True, False, or None when it is open.
+        proved_impossible: Whether no method at all can tell some latents apart, as far as these rows show; otherwise a
+            False only says that the sufficient condition fails.
+        up_to: What stays undetermined.
+        present, needed: Domains there are, and domains the theorem needs.
+        rank, statistics: Rank of the matrix of changes at the stated level, and the rank it must have.
+        condition: Ratio of the strongest to the weakest principal change.
+        condition_interval: Of that ratio when the domains are drawn again with replacement (may be infinite).
+        full_rank_share: Share of those draws that keep more domains than statistics and every principal change above
+            the tolerance.
+        weakest: The change in the weakest direction.
+        without_one: The weakest change left when the most important domain is taken away, and its label.
+        mean_changes, variance_changes: For each latent.
+        unchanged: Latents whose law does not change.
+        inseparable: Pairs of Gaussian latents whose variances keep one ratio in all domains.
+        means_only: Whether means move and no variance does.
+        dependence: Largest correlation of two latents, or of their squares, within domains; NaN without rows.
+        tolerance, level: As given.
+    """
+
+    verdict: Verdict
+    identifiable: bool | None
+    proved_impossible: bool
+    up_to: str
+    present: int
+    needed: int
+    rank: int
+    statistics: int
+    condition: float
+    condition_interval: tuple[float, float]
+    full_rank_share: float
+    weakest: Change | None
+    without_one: tuple[float, Any]
+    mean_changes: tuple[Change, ...]
+    variance_changes: tuple[Change, ...]
+    unchanged: tuple[int, ...]
+    inseparable: tuple[tuple[int, int], ...]
+    means_only: bool
+    dependence: float
+    tolerance: float
+    level: float
+
+    def __str__(self) -> str:
+        spread = "–".join(f"{limit:.3g}" for limit in self.condition_interval)
+        lines = [
+            str(self.verdict),
+            f"domains {self.present}, needed {self.needed}; rank {self.rank} of {self.statistics} at level {self.level:g}; "
+            f"condition number {self.condition:.3g} ({spread} if the domains were drawn again)",
+        ]
+        if self.weakest is not None:
+            lines.append(
+                f"weakest change {self.weakest.value:.3g} [{self.weakest.low:.3g}, {self.weakest.high:.3g}] standard errors "
+                f"of one row, {self.tolerance:g} declared; {self.without_one[0]:.3g} without domain {self.without_one[1]!r}"
+            )
+        if self.verdict.change:
+            lines.append(f"what would change it: {self.verdict.change}")
+        return "\n".join(lines)
+
+
+def sufficient_changes(
+    model: Any,
+    data: Any = None,
+    *,
+    tolerance: float = 0.1,
+    level: float = 0.05,
+    bootstrap: int = 200,
+    seed: int = 0,
+) -> SufficientChanges:
+    r"""Audit of the condition under which a domain variable identifies latents.
+
+    Theorem 1 of Khemakhem et al. (*Variational autoencoders and nonlinear ICA*, 2020): latents with k sufficient statistics
+    each are identified up to an invertible linear map of these if there are nk + 1 domains for which the matrix of
+    differences of natural parameters :math:`L = (\lambda(u_1) - \lambda(u_0), …)` is invertible; with k ≥ 2 (means and
+    variances: 2n + 1 domains) or a non-monotone statistic (variances alone: n + 1) up to order, scale and shift. The
+    rank of L is the same for the truth and for every model that fits as well, so that it can be read off a fitted model.
+    A measured matrix is never singular: the rank is decided against measurement noise, and the verdict rests on
+    confidence limits for the weakest change (see :mod:`latentry.identifiability.weakest`).
+
+    Args:
+        model: A fitted model with ``latent_laws()``, or LatentLaws.
+        data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
+            them the model's own table is used, which was fitted on the rows that it is judged by.
+        tolerance: Smallest change that counts, in standard errors of one row: 0.1 is a mean that moves by a tenth of its
+            standard deviation, or a standard deviation that moves by 7 %.
+        level: Probability of error of each limit.
+        bootstrap: Draws of the domains, for the interval of the condition number; 0 for none.
+        seed: Of these.
+
+    >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
+    >>> print(sufficient_changes(LatentLaws(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
+    certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent ways.
+    >>> audit = sufficient_changes(LatentLaws(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
+    >>> audit.identifiable, audit.proved_impossible, audit.means_only
+    (False, True, True)
+    >>> audit.verdict.change
+    'domains in which variances change, each by a factor of its own'
+    """
+    _check_settings(tolerance, level, bootstrap)
+    laws = _laws_of(model)
+    measured = from_table(laws) if data is None else from_rows(*_latents_of(model, data), seed=seed)
+    if measured.latents != laws.latents:
+        raise DataError(
+            f"data have {measured.latents} latents and the laws {laws.latents}: give latents of this model."
+        )
+    facts = _facts(laws, measured, tolerance, level)
+    verdict = conclude(facts)
+    values, noise = facts.values, facts.noise
+    condition, interval, share = _conditions(values, noise, measured.rows, tolerance, bootstrap, seed)
+    return SufficientChanges(
+        verdict.verdict,
+        verdict.identifiable,
+        verdict.proved_impossible,
+        verdict.up_to,
+        measured.domains,
+        facts.needed,
+        rank_of_changes(values, noise, measured.rows, level, seed=seed),
+        values.shape[1],
+        condition,
+        interval,
+        share,
+        facts.weakest,
+        _without_one(facts, measured, level),
+        facts.mean_changes,
+        facts.variance_changes,
+        facts.unchanged,
+        facts.inseparable,
+        facts.means_only,
+        measured.dependence,
+        tolerance,
+        level,
+    )
+
+
+def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
+    if not (isinstance(tolerance, (int, float)) and 0 < tolerance < np.inf):
+        raise DataError(f"tolerance = {tolerance!r}: give a number above 0, the smallest change that counts.")
+    if not (isinstance(level, (int, float)) and 0 < level < 0.5):
+        raise DataError(f"level = {level!r}: give a probability between 0 and 0.5.")
+    if not (isinstance(bootstrap, (int, np.integer)) and bootstrap >= 0):
+        raise DataError(f"bootstrap = {bootstrap!r}: give a whole number of at least 0.")
+
+
+def _laws_of(model: Any) -> LatentLaws:
+    if isinstance(model, LatentLaws):
+        return model
+    if not hasattr(model, "latent_laws"):
+        raise DataError(
+            f"{type(model).__name__} has no laws of its latents given a domain: use a model with latent_laws(), such as "
+            "IFlow or IVAE, or pass LatentLaws."
+        )
+    return model.latent_laws()
+
+
+def _latents_of(model: Any, data: Any) -> tuple[Any, Any]:
+    if isinstance(data, tuple) and len(data) == 2:
+        return data
+    if not isinstance(data, Dataset) or data.domain is None:
+        raise DataError("data: give a Dataset with a domain, or latents and their domains as (z, u).")
+    if isinstance(model, LatentLaws):
+        raise DataError("laws cannot encode a Dataset: give the model, or latents and their domains as (z, u).")
+    if getattr(model, "fingerprint_", None) == data.fingerprint:
+        warnings.warn(
+            "the model was fitted on these very rows: give held-out rows, or the errors are too small.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return model.transform(data), data.domain
+
+
+def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: float) -> Facts:
+    size = measured.latents
+    power = 1.0 if laws.family == "laplace" else 2.0
+    means, variances = _each_change(measured, level / size)
+    low, high = (
+        np.flatnonzero([_moves(change, tolerance, cautious) for change in means]) for cautious in (False, True)
+    )
+    if laws.family == "variance" and not measured.held_out:
+        low = high = np.array([], dtype=int)
+    pairs = _inseparable(measured, tolerance, level)
+    facts = Facts(laws, measured, means, variances, pairs, tolerance, level)
+    candidates = tuple(
+        _candidate(measured, moving, power, level) for moving in {tuple(low): low, tuple(high): high}.values()
+    )
+    return replace(facts, candidates=candidates)
+
+
+def _moves(change: Change, tolerance: float, cautious: bool) -> bool:
+    found = change.exceeds(tolerance)
+    return cautious if found is None else found
+
+
+def _candidate(measured: MeasuredLaws, moving: np.ndarray, power: float, level: float) -> tuple[Any, ...]:
+    values, noise = natural_parameters(measured, moving, power=power)
+    weakest = weakest_change(values, noise, measured.rows, level) if measured.domains > values.shape[1] else None
+    return values, noise, weakest
+
+
+def _each_change(measured: MeasuredLaws, level: float) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Changes of each latent's mean (in its deviations) and of the logarithm of its variance."""
+    size, rows = measured.latents, measured.rows
+    own = np.diagonal(measured.noise, axis1=1, axis2=2)
+    means = tuple(change_along(measured.mean[:, i], own[:, i], rows, level) for i in range(size))
+    logs, spread = np.log(measured.variance), own[:, size:] / measured.variance**2
+    return means, tuple(change_along(logs[:, i], spread[:, i], rows, level) for i in range(size))
+
+
+def _inseparable(measured: MeasuredLaws, tolerance: float, level: float) -> tuple[tuple[int, int], ...]:
+    """Pairs whose variances keep one ratio, at a level shared by all pairs."""
+    size = measured.latents
+    pairs = [(i, j) for i in range(size) for j in range(i + 1, size)]
+    logs = np.log(measured.variance)
+    noise = measured.noise[:, size:, size:] / (measured.variance[:, :, None] * measured.variance[:, None, :])
+    found = []
+    for i, j in pairs:
+        spread = noise[:, i, i] + noise[:, j, j] - 2 * noise[:, i, j]
+        change = change_along(logs[:, i] - logs[:, j], spread, measured.rows, level / len(pairs))
+        if change.exceeds(tolerance) is False:
+            found.append((i, j))
+    return tuple(found)
+
+
+def _conditions(
+    values: np.ndarray, noise: np.ndarray, rows: np.ndarray, tolerance: float, draws: int, seed: int
+) -> tuple[float, tuple[float, float], float]:
+    rng = np.random.default_rng(seed)
+    all_of_them = _ratio(spectrum(values, noise, rows), len(rows))
+    ratios, full = [], 0
+    for _ in range(draws):
+        chosen = rng.integers(len(rows), size=len(rows))
+        changes = spectrum(values[chosen], noise[chosen], rows[chosen])
+        ratios.append(_ratio(changes, len(np.unique(chosen))))
+        full += bool(np.isfinite(ratios[-1]) and changes[-1] > tolerance)
+    if not draws:
+        return all_of_them, (np.nan, np.nan), np.nan
+    low, high = np.quantile(ratios, [0.025, 0.975], method="inverted_cdf")  # no arithmetic with infinity
+    return all_of_them, (float(low), float(high)), full / draws
+
+
+def _ratio(changes: np.ndarray, domains: int) -> float:
+    return float(changes[0] / changes[-1]) if domains > len(changes) and changes[-1] > 0 else np.inf
+
+
+def _without_one(facts: Facts, measured: MeasuredLaws, level: float) -> tuple[float, Any]:
+    """The weakest change when the domain that matters most is taken away; 0 if every domain is needed."""
+    weakest, values, noise, rows = facts.weakest, facts.values, facts.noise, measured.rows
+    if weakest is None or len(rows) <= values.shape[1] + 1:
+        return 0.0, measured.labels[0]
+    left = []
+    for out in range(len(rows)):
+        keep = np.arange(len(rows)) != out
+        start = weakest.direction[None]
+        left.append(weakest_change(values[keep], noise[keep], rows[keep], level, starts=start).value)
+    worst = int(np.argmin(left))
+    return float(left[worst]), measured.labels[worst]

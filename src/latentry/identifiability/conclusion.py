@@ -1,0 +1,266 @@
+"""From measured changes to an answer in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latentry.data import LatentLaws
+from latentry.evidence import Bound, Verdict
+from latentry.identifiability.measured import MeasuredLaws
+from latentry.identifiability.weakest import Change
+
+__all__ = ["Conclusion", "Facts", "conclude"]
+
+_ASSUMED = (
+    "the model is of the right family and its fit has reached the best likelihood",
+    "the observation map is one to one, and smooth",
+    "latents are independent given the domain",
+)
+_ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
+
+
+class Conclusion(NamedTuple):
+    """The answer, whether impossibility is proved, and what stays undetermined at best."""
+
+    verdict: Verdict
+    identifiable: bool | None
+    proved_impossible: bool
+    up_to: str
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """All that the answer rests on.
+
+    ``candidates`` holds natural parameters, their noise and the weakest change for the fewest and the most latents whose
+    means may be said to move.
+    """
+
+    laws: LatentLaws
+    measured: MeasuredLaws
+    mean_changes: tuple[Change, ...]
+    variance_changes: tuple[Change, ...]
+    pairs: tuple[tuple[int, int], ...]
+    tolerance: float
+    level: float
+    candidates: tuple[Any, ...] = field(default=())
+
+    @property
+    def values(self) -> np.ndarray:
+        """Natural parameters of the larger candidate."""
+        return self.candidates[-1][0]
+
+    @property
+    def noise(self) -> np.ndarray:
+        """Noise of the larger candidate."""
+        return self.candidates[-1][1]
+
+    @property
+    def weakest(self) -> Change | None:
+        """Weakest change of the larger candidate; None when there are too few domains for it to be above 0."""
+        return self.candidates[-1][2]
+
+    @property
+    def needed(self) -> int:
+        """Domains the theorem needs."""
+        return self.values.shape[1] + 1
+
+    @property
+    def inseparable(self) -> tuple[tuple[int, int], ...]:
+        """Pairs that a rotation mixes without a trace; only Gaussian latents have them."""
+        return () if self.laws.family == "laplace" else self.pairs
+
+    def _still(self, changes: Sequence[Change]) -> list[bool]:
+        return [change.exceeds(self.tolerance) is False for change in changes]
+
+    @cached_property
+    def still_means(self) -> list[bool]:
+        """For each latent, whether its mean stays."""
+        return self._still(self.mean_changes)
+
+    @cached_property
+    def still_variances(self) -> list[bool]:
+        """For each latent, whether its variance stays."""
+        return self._still(self.variance_changes)
+
+    @property
+    def unchanged(self) -> tuple[int, ...]:
+        """Latents whose law does not change."""
+        both = zip(self.still_means, self.still_variances, strict=True)
+        return tuple(i for i, (mean, variance) in enumerate(both) if mean and variance)
+
+    @property
+    def means_only(self) -> bool:
+        """Whether some mean moves and no variance does."""
+        moves = [change.exceeds(self.tolerance) for change in self.mean_changes]
+        return any(moves) and (self.laws.family == "mean" or all(self.still_variances))
+
+    @property
+    def moving_means(self) -> int:
+        """Latents whose means are taken to move."""
+        return self.values.shape[1] - self.measured.latents
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the changes have full rank, for every candidate; None when the rows leave it open."""
+        found = {False if weakest is None else weakest.exceeds(self.tolerance) for _, _, weakest in self.candidates}
+        return found.pop() if len(found) == 1 else None
+
+
+def conclude(facts: Facts) -> Conclusion:
+    """The first rule that applies answers."""
+    for rule in (_no_promise, _nothing_changes, _means_only, _laplace_moves, _too_few, _dependent_changes, _sufficient):
+        found = rule(facts)
+        if found is not None:
+            return found
+    return _open(facts)
+
+
+def _no_promise(facts: Facts) -> Conclusion | None:
+    if facts.laws.promise is True or facts.holds is not True:
+        return None
+    reason = facts.laws.promise or "no theorem covers this observation model."
+    sentence = f"the changes are sufficient, but nothing is promised: {reason}"
+    return _unsure(facts, sentence, "continuous observations, for which the theorem is proved")
+
+
+def _nothing_changes(facts: Facts) -> Conclusion | None:
+    if len(facts.unchanged) < facts.measured.latents:
+        return None
+    sentence = "not identifiable: the laws of the latents do not differ between the domains beyond noise."
+    return _no(
+        facts, sentence, "domains in which the latents really differ; check that u belongs to these rows", "anything"
+    )
+
+
+def _means_only(facts: Facts) -> Conclusion | None:
+    if not facts.means_only or facts.laws.family == "laplace":
+        return None
+    sentence = (
+        "not identifiable: only means move. Gaussian latents whose variances stay can be turned into each other, so that "
+        "at best a linear mixture of them is found (Proposition 1)."
+    )
+    change = "domains in which variances change, each by a factor of its own"
+    if facts.laws.family == "mean" and not all(facts.still_variances):
+        change = 'prior="gaussian": the variances of these latents do change between domains'
+    return _no(facts, sentence, change, "an invertible linear map")
+
+
+def _laplace_moves(facts: Facts) -> Conclusion | None:
+    if facts.laws.family != "laplace" or facts.moving_means == 0 or facts.holds is False:
+        return None
+    sentence = (
+        "Laplace latents whose locations change are no exponential family of fixed size: the theorem does not speak."
+    )
+    return _unsure(facts, sentence, 'prior="gaussian", or locations that stay')
+
+
+def _too_few(facts: Facts) -> Conclusion | None:
+    present = facts.measured.domains
+    fewest = min(values.shape[1] for values, _, _ in facts.candidates) + 1
+    if present >= fewest:
+        return None
+    sentence = f"not identifiable: {present} domains, at least {fewest} needed for {_what(facts)}."
+    missing = facts.needed - present
+    change = f"{missing} more domain{'s' * (missing > 1)} whose {_which(facts)} differ"
+    return _no(facts, sentence, change, "what the theorem does not say", exact=present)
+
+
+def _dependent_changes(facts: Facts) -> Conclusion | None:
+    if facts.holds is not False:
+        return None
+    sentence = f"not identifiable: the changes are not independent enough; {_blame(facts)}."
+    if facts.inseparable:
+        i, j = facts.inseparable[0]
+        change = f"a domain in which the variances of latents {i} and {j} change by different factors"
+    else:
+        change = f"domains whose {_which(facts)} differ in new ways"
+    return _no(facts, sentence, change, "what the theorem does not say")
+
+
+def _sufficient(facts: Facts) -> Conclusion | None:
+    if facts.holds is not True:
+        return None
+    size = facts.values.shape[1]
+    ways = "way" if size == 1 else "independent ways"
+    sentence = (
+        f"identifiable up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the "
+        f"{_which(facts)} change in {size} {ways}."
+    )
+    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, _doubt(facts))
+    return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
+
+
+def _open(facts: Facts) -> Conclusion:
+    weakest = min((w for _, _, w in facts.candidates if w is not None), key=lambda w: w.low)
+    sentence = (
+        f"the weakest change lies between {weakest.low:.2g} and {weakest.high:.2g} standard errors of one row; the declared "
+        f"{facts.tolerance:g} is inside, or it is open whether some means move."
+    )
+    return _unsure(facts, sentence, "more held-out rows, or domains that differ more")
+
+
+def _unsure(facts: Facts, sentence: str, change: str) -> Conclusion:
+    verdict = Verdict("cannot say", sentence, {}, change)
+    return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="what the theorem does not say")
+
+
+def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None = None) -> Conclusion:
+    proved = bool(facts.inseparable)
+    if not proved:
+        sentence = f"{sentence} {_ONLY_SUFFICIENT}"
+    evidence = {"domains": Bound(exact)} if exact is not None else {"weakest change": _bound(facts, "upper")}
+    verdict = Verdict("refuted", sentence, evidence, change)
+    return Conclusion(verdict, identifiable=False, proved_impossible=proved, up_to=up_to)
+
+
+def _bound(facts: Facts, direction: Any) -> Bound:
+    changes = [weakest for _, _, weakest in facts.candidates if weakest is not None]
+    if not changes:  # fewer domains than statistics: some direction does not change at all
+        return Bound(0.0)
+    value = min(c.low for c in changes) if direction == "lower" else max(c.high for c in changes)
+    rows = int(facts.measured.rows.sum())
+    source = "held-out rows" if facts.measured.held_out else "the model's own table"
+    return Bound(value, direction, confidence=1 - facts.level, method=source, assumptions=_ASSUMED, n=rows)
+
+
+def _which(facts: Facts) -> str:
+    return "means and variances" if facts.moving_means else "variances"
+
+
+def _what(facts: Facts) -> str:
+    size, moving = facts.measured.latents, facts.moving_means
+    if not moving:
+        return f"{size} latents whose variances change"
+    some = "" if moving == size else f", {moving} of them with moving means"
+    return f"{size} latents whose {_which(facts)} change{some}"
+
+
+def _blame(facts: Facts) -> str:
+    if facts.unchanged:
+        names = ", ".join(map(str, facts.unchanged))
+        return (
+            f"the law of latent {names} does not change"
+            if len(facts.unchanged) == 1
+            else f"latents {names} do not change"
+        )
+    if facts.inseparable:
+        i, j = facts.inseparable[0]
+        return f"the variances of latents {i} and {j} keep one ratio in all domains"
+    return f"in some direction {_which(facts)} together hardly change"
+
+
+def _doubt(facts: Facts) -> str:
+    if not facts.measured.held_out:
+        return "held-out rows: the table was judged by the rows it was fitted on"
+    if facts.measured.dependence > 0.2:
+        return (
+            f"a better fit: two latents are still dependent within domains (correlation {facts.measured.dependence:.2f} of them "
+            "or their squares)"
+        )
+    return "a larger declared tolerance"
