@@ -1,0 +1,239 @@
+"""Counts of node values, whole or expected, from tables or from rows, with the interventions they were taken under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentry.errors import DataError
+from latentry.graphs.names import as_names, as_outcomes, index_of, table_cells
+
+__all__ = ["Counts", "as_counts"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Targets = str | Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows taken under one intervention: their distinct values, how often each came, and the nodes that were set."""
+
+    targets: frozenset[str]
+    values: Codes
+    weights: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each configuration of the nodes came; fractions are allowed, as in expected counts Σ_d γ_d.
+
+    A row in which node A was set by the experimenter says nothing about what causes A: it is counted for all
+    nodes but A (Cooper and Yoo 1999; Hauser and Bühlmann 2012).
+
+    >>> c = Counts.from_table([[30, 10], [5, 55]], ["A", "B"], interventional={"B": [[20, 20], [30, 30]]})
+    >>> c.marginal(["A"]), c.marginal(["A"], of="B")  # B's own counts leave out the rows where B was set
+    (array([ 80., 120.]), array([40., 60.]))
+    >>> c
+    Counts(200 rows of A, B; 100 of them with B set)
+    """
+
+    names: tuple[str, ...]
+    outcomes: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def from_table(
+        cls,
+        table: ArrayLike,
+        names: Sequence[str] | None = None,
+        *,
+        interventional: Mapping[Targets, ArrayLike] | None = None,
+    ) -> Counts:
+        """Counts from a table with one axis per node.
+
+        Args:
+            table: (C_1, ..., C_L), finite and ≥ 0; may be all zero when interventional tables are given.
+            names: of the nodes; N1, N2, ... by default.
+            interventional: further tables of the same shape, by the node (or tuple of nodes) that was set.
+        """
+        first = _checked_table(table, "the table of counts")
+        found = as_names(names, first.ndim)
+        outcomes = as_outcomes(first.shape, found)
+        blocks = [_block_of_table(frozenset(), first)]
+        for targets, other in (interventional or {}).items():
+            nodes = _as_targets(targets, found)
+            each = _checked_table(other, f"the table of counts with {' and '.join(sorted(nodes))} set")
+            if each.shape != first.shape:
+                raise DataError(f"the table with {sorted(nodes)} set has shape {each.shape}, the first one {first.shape}")
+            blocks.append(_block_of_table(nodes, each))
+        return _made(cls, found, outcomes, blocks)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: ArrayLike | Mapping[str, ArrayLike],
+        names: Sequence[str] | None = None,
+        *,
+        outcomes: int | Sequence[int] | None = None,
+        weights: ArrayLike | None = None,
+        targets: Sequence[Targets | None] | None = None,
+    ) -> Counts:
+        """Counts from rows of whole numbers; memory grows with the distinct rows, not with ∏ C.
+
+        >>> Counts.from_rows({"A": [0, 1, 1], "B": [0, 2, 1]}, targets=[None, "A", "A"])
+        Counts(3 rows of A, B; 2 of them with A set)
+
+        Args:
+            rows: (n, L) of whole numbers from 0, or columns by name.
+            names: of the columns; N1, N2, ... by default.
+            outcomes: of each node; the largest value plus one by default.
+            weights: of the rows; one each by default.
+            targets: for each row the node, or nodes, that were set in it; None for an observed row.
+        """
+        if isinstance(rows, Mapping):
+            names, rows = tuple(rows), np.stack([np.asarray(c) for c in rows.values()], axis=1)
+        values = np.asarray(rows)
+        if values.ndim != 2:
+            raise DataError(f"rows have shape {values.shape}; expected (rows, nodes)")
+        found = as_names(names, values.shape[1])
+        values = _checked_rows(values, found)
+        limits = np.maximum(values.max(axis=0, initial=0) + 1, 2) if outcomes is None else outcomes
+        each = as_outcomes(limits if isinstance(limits, int) else [int(v) for v in limits], found)
+        _check_range(values, each, found)
+        heaps = _checked_weights(weights, len(values))
+        settings = [_as_targets(t, found) for t in (targets if targets is not None else [None] * len(values))]
+        if len(settings) != len(values):
+            raise DataError(f"{len(settings)} targets for {len(values)} rows")
+        blocks = []
+        for nodes in sorted(set(settings), key=sorted):
+            chosen = np.array([s == nodes for s in settings], dtype=bool)
+            blocks.append(_block_of_rows(nodes, values[chosen], heaps[chosen]))
+        return _made(cls, found, each, blocks)
+
+    @property
+    def total(self) -> float:
+        """Number of rows, all interventions together."""
+        return float(sum(b.weights.sum() for b in self.blocks))
+
+    @property
+    def targets(self) -> tuple[frozenset[str], ...]:
+        """The sets of nodes that were set in some rows."""
+        return tuple(b.targets for b in self.blocks if b.targets)
+
+    def active(self, of: str | None) -> tuple[int, ...]:
+        """Which blocks count for a node: those in which it was not set."""
+        return tuple(i for i, b in enumerate(self.blocks) if of not in b.targets)
+
+    def marginal(self, nodes: Sequence[str], of: str | None = None) -> Array:
+        """Counts of some nodes' values, one axis per node in the order given; rows that set `of` are left out."""
+        axes = [index_of(self.names, n, "the counts") for n in nodes]
+        shape = [self.outcomes[a] for a in axes]
+        cells = table_cells(shape, "marginal")
+        total = np.zeros(cells)
+        for i in self.active(of):
+            block = self.blocks[i]
+            total += np.bincount(codes(block.values, axes, self.outcomes), weights=block.weights, minlength=cells)
+        return total.reshape(shape)
+
+    def resampled(self, seed: int | np.random.Generator) -> Counts:
+        """A bootstrap replicate: as many rows as there are, drawn with replacement within each intervention.
+
+        Expected counts are drawn as if they were whole; to keep the uncertainty of soft assignments, resample
+        the rows behind them and pass the new counts to `edge_frequencies` yourself.
+        """
+        rng = np.random.default_rng(seed)
+        blocks = []
+        for b in self.blocks:
+            size = b.weights.sum()
+            drawn = rng.multinomial(round(size), b.weights / size).astype(np.float64) if size else b.weights
+            blocks.append(Block(b.targets, b.values, drawn))
+        return Counts(self.names, self.outcomes, tuple(blocks))
+
+    def __repr__(self) -> str:
+        parts = [f"{self.total:g} rows of {', '.join(self.names)}"]
+        for block in self.blocks:
+            if block.targets:
+                parts.append(f"{block.weights.sum():g} of them with {' and '.join(sorted(block.targets))} set")
+        return f"Counts({'; '.join(parts)})"
+
+
+def codes(values: Codes, axes: Sequence[int], outcomes: Sequence[int]) -> Codes:
+    """One whole number per row for the values on the given axes, the last axis fastest."""
+    code = np.zeros(len(values), dtype=np.int64)
+    for axis in axes:
+        code *= outcomes[axis]
+        code += values[:, axis]
+    return code
+
+
+def as_counts(counts: Counts | ArrayLike, names: Sequence[str] | None = None) -> Counts:
+    """Counts as they are, or from a table."""
+    if isinstance(counts, Counts):
+        if names is not None and tuple(names) != counts.names:
+            raise DataError(f"names {tuple(names)} differ from those of the counts, {counts.names}")
+        return counts
+    return Counts.from_table(counts, names)
+
+
+def _made(cls: type[Counts], names: tuple[str, ...], outcomes: tuple[int, ...], blocks: list[Block]) -> Counts:
+    if not sum(b.weights.sum() for b in blocks) > 0:
+        raise DataError("the counts are all zero")
+    return cls(names, outcomes, tuple(blocks))
+
+
+def _as_targets(targets: Any, names: Sequence[str]) -> frozenset[str]:
+    nodes = () if targets is None else (targets,) if isinstance(targets, str) else tuple(targets)
+    for node in nodes:
+        index_of(names, node, "the counts (interventions)")
+    return frozenset(nodes)
+
+
+def _checked_table(table: ArrayLike, what: str) -> Array:
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim == 0:
+        raise DataError(f"{what} has no axes; it needs one per node")
+    if not np.isfinite(values).all() or (values < 0).any():
+        at = tuple(int(i) for i in np.argwhere(~(np.isfinite(values) & (values >= 0)))[0])
+        raise DataError(f"{what} is {values[at]} at {at}; counts are finite and ≥ 0")
+    return values
+
+
+def _checked_rows(values: np.ndarray, names: Sequence[str]) -> Codes:
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError("rows hold something that is not a number; code the outcomes as 0, 1, 2, ...") from None
+    bad = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        raise DataError(f"column {names[column]!r} is {numbers[row, column]:g} in row {row}; outcomes are 0, 1, 2, ...")
+    return numbers.astype(np.int64)
+
+
+def _check_range(values: Codes, outcomes: Sequence[int], names: Sequence[str]) -> None:
+    for column, (name, count) in enumerate(zip(names, outcomes, strict=True)):
+        if (values[:, column] >= count).any():
+            row = int(np.argmax(values[:, column] >= count))
+            raise DataError(f"column {name!r} is {values[row, column]} in row {row}; node {name!r} takes 0 to {count - 1}")
+
+
+def _checked_weights(weights: ArrayLike | None, rows: int) -> Array:
+    heaps = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
+    if heaps.shape != (rows,):
+        raise DataError(f"weights have shape {heaps.shape}; there are {rows} rows")
+    return _checked_table(heaps, "weights")
+
+
+def _block_of_table(targets: frozenset[str], table: Array) -> Block:
+    return Block(targets, np.argwhere(table > 0).astype(np.int64), table[table > 0])
+
+
+def _block_of_rows(targets: frozenset[str], values: Codes, weights: Array) -> Block:
+    distinct, place = np.unique(values, axis=0, return_inverse=True)
+    heaps: Array = np.bincount(place.reshape(-1), weights=weights, minlength=len(distinct)).astype(np.float64)
+    return Block(targets, distinct, heaps)

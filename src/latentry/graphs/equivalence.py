@@ -1,0 +1,208 @@
+"""Markov equivalence: what data can tell of a graph, its compelled and its reversible edges.
+
+Two graphs imply the same independences exactly when they have the same skeleton and the same v-structures
+(Verma and Pearl 1990). Observational data can at best find that class. A CPDAG draws it: an edge keeps its arrow
+when all members agree on it (compelled) and loses it otherwise (reversible). Interventions on I orient every edge
+with exactly one end in I (Hauser and Bühlmann 2012); prior knowledge orients edges too; the rest follows by the
+four rules of Meek (1995), which are sound and complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from latentry.errors import DataError
+from latentry.graphs.graph import Graph
+from latentry.graphs.knowledge import Knowledge
+from latentry.graphs.names import Edge, as_edges, as_names, find_cycle, index_of
+
+__all__ = ["CPDAG", "cpdag", "equivalent", "members", "v_structures"]
+
+
+@dataclass(frozen=True)
+class CPDAG:
+    """A class of equivalent graphs; immutable and checked when made.
+
+    >>> CPDAG(["A", "B", "C"], compelled=[("A", "B")], reversible=[("C", "B")])
+    CPDAG(A → B, B — C)
+
+    Args:
+        names: of the nodes.
+        compelled: edges with an arrow, as (parent, child).
+        reversible: edges without one; the order of the two ends has no meaning.
+    """
+
+    names: tuple[str, ...]
+    compelled: tuple[Edge, ...] = ()
+    reversible: tuple[Edge, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = as_names(self.names)
+        compelled = as_edges(self.compelled, names)
+        loose = as_edges(self.reversible, names)
+        loose = as_edges([(a, b) if names.index(a) < names.index(b) else (b, a) for a, b in loose], names)
+        joined = [frozenset(e) for e in (*compelled, *loose)]
+        for pair in joined:
+            if joined.count(pair) > 1:
+                a, b = sorted(pair)
+                raise DataError(f"nodes {a!r} and {b!r} are joined by two edges")
+        cycle = find_cycle(compelled)
+        if cycle:
+            raise DataError(f"the compelled edges form a cycle: {' → '.join(cycle)}; drop one of them")
+        for field, value in (("names", names), ("compelled", compelled), ("reversible", loose)):
+            object.__setattr__(self, field, value)
+
+    @property
+    def directed(self) -> tuple[Edge, ...]:
+        """The compelled edges: what a drawing shows with an arrow."""
+        return self.compelled
+
+    @property
+    def undirected(self) -> tuple[Edge, ...]:
+        """The reversible edges: what a drawing shows without one."""
+        return self.reversible
+
+    def __repr__(self) -> str:
+        parts = [f"{a} → {b}" for a, b in self.compelled] + [f"{a} — {b}" for a, b in self.reversible]
+        joined = {n for e in (*self.compelled, *self.reversible) for n in e}
+        return f"CPDAG({', '.join(parts + [n for n in self.names if n not in joined])})"
+
+
+def v_structures(graph: Graph | CPDAG) -> tuple[tuple[str, str, str], ...]:
+    """Triples a → c ← b with a and b not adjacent, as (a, c, b) with a before b in the order of the nodes.
+
+    >>> v_structures(Graph(["A", "B", "C"], [("A", "C"), ("B", "C")]))
+    (('A', 'C', 'B'),)
+    """
+    near = neighbours((*graph.directed, *graph.undirected))
+    found = []
+    for middle in graph.names:
+        sources = [p for p, c in graph.directed if c == middle]
+        found += [(a, middle, b) for i, a in enumerate(sources) for b in sources[i + 1 :] if b not in near[a]]
+    return tuple(found)
+
+
+def neighbours(edges: Iterable[Edge]) -> dict[str, set[str]]:
+    """The adjacent nodes of every node that has an edge."""
+    near: dict[str, set[str]] = {}
+    for a, b in edges:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return near
+
+
+def cpdag(
+    graph: Graph, *, knowledge: Knowledge | None = None, interventions: Sequence[str | Sequence[str]] = ()
+) -> CPDAG:
+    """The class of all graphs that no data could tell from this one. Cost O(L⁴) at worst.
+
+    >>> chain = Graph(["A", "B", "C"], [("A", "B"), ("B", "C")])
+    >>> cpdag(chain)
+    CPDAG(A — B, B — C)
+    >>> cpdag(chain, interventions=["A"])
+    CPDAG(A → B, B → C)
+    >>> cpdag(chain, knowledge=Knowledge(chain.names, tiers=[["A", "B"], ["C"]]))
+    CPDAG(B → C, A — B)
+
+    Args:
+        graph: any member of the class.
+        knowledge: tiers, required and forbidden edges, with which the graph must agree.
+        interventions: nodes (or sets of nodes) that were set in experiments, beside observations.
+    """
+    known = {e for a, c, b in v_structures(graph) for e in ((a, c), (b, c))}
+    for target in interventions:
+        nodes = {target} if isinstance(target, str) else set(target)
+        for node in nodes:
+            index_of(graph.names, node, "the graph (interventions)")
+        known |= {e for e in graph.edges if len(nodes & set(e)) == 1}
+    if knowledge is not None:
+        _check_agreement(graph, knowledge)
+        settled = {*knowledge.required, *((c, p) for p, c in knowledge.banned)}
+        known |= settled & set(graph.edges)
+    compelled, loose = meek(known, set(graph.edges) - known)
+    return CPDAG(graph.names, tuple(compelled), tuple(loose))
+
+
+def _check_agreement(graph: Graph, knowledge: Knowledge) -> None:
+    if set(knowledge.names) != set(graph.names):
+        raise DataError(f"the knowledge is about {knowledge.names}, the graph about {graph.names}")
+    for parent, child in knowledge.required:
+        if (parent, child) not in graph.edges:
+            raise DataError(f"the graph lacks the required edge {parent!r} → {child!r}")
+    for parent, child in knowledge.banned:
+        if (parent, child) in graph.edges:
+            raise DataError(f"the graph has the edge {parent!r} → {child!r}, which is forbidden")
+
+
+def meek(directed: Iterable[Edge], loose: Iterable[Edge]) -> tuple[set[Edge], set[Edge]]:
+    """Orient what follows from the arrows given, by the four rules of Meek, until nothing more does."""
+    arrows, open_ = set(directed), {_ordered(e) for e in loose}
+    near = neighbours((*arrows, *open_))
+    while True:
+        fresh = {e for a, b in open_ for e in ((a, b), (b, a)) if _follows(e, arrows, near)}
+        if not fresh:
+            return arrows, open_
+        arrows |= fresh
+        open_ -= {_ordered(e) for e in fresh}
+
+
+def _ordered(edge: Edge) -> Edge:
+    return (min(edge), max(edge))
+
+
+def _follows(edge: Edge, arrows: set[Edge], near: dict[str, set[str]]) -> bool:
+    """Whether one of Meek's rules orients the open edge a — b as a → b."""
+    a, b = edge
+    into_a = {x for x in near[a] if (x, a) in arrows}
+    into_b = {x for x in near[b] if (x, b) in arrows}
+    open_a = {x for x in near[a] if (x, a) not in arrows and (a, x) not in arrows}
+    if into_a - near[b]:  # 1: x → a — b would make a new v-structure
+        return True
+    if any((a, x) in arrows for x in into_b):  # 2: a → x → b would close a cycle
+        return True
+    middle = into_b & open_a
+    if any(y not in near[x] for x in middle for y in middle - {x}):  # 3: a — x → b ← y — a, x and y apart
+        return True
+    # 4: a — y, y → x → b, x adjacent to a, and y apart from b
+    return any((y, x) in arrows for x in into_b & near[a] for y in open_a - near[b] - {x})
+
+
+def equivalent(first: Graph, second: Graph) -> bool:
+    """Whether two graphs imply the same independences: same skeleton, same v-structures.
+
+    >>> a, b = Graph(2, [("N1", "N2")]), Graph(2, [("N2", "N1")])
+    >>> equivalent(a, b)
+    True
+    """
+    if set(first.names) != set(second.names):
+        raise DataError(f"the graphs have different nodes: {first.names} and {second.names}")
+    return _signature(first) == _signature(second)
+
+
+def _signature(graph: Graph) -> tuple[frozenset, frozenset]:
+    colliders = frozenset((frozenset((a, b)), c) for a, c, b in v_structures(graph))
+    return frozenset(frozenset(e) for e in graph.edges), colliders
+
+
+def members(pattern: CPDAG, outcomes: int | Sequence[int] = 2) -> Iterator[Graph]:
+    """All graphs of a class, one after the other; there can be as many as L! of them.
+
+    >>> [g for g in members(CPDAG(["A", "B"], reversible=[("A", "B")]))]
+    [Graph(A → B), Graph(B → A)]
+    """
+    fixed = {(frozenset((a, b)), c) for a, c, b in v_structures(pattern)}
+    for arrows in _completions(set(pattern.compelled), set(pattern.reversible)):
+        if not find_cycle(arrows):
+            graph = Graph(pattern.names, tuple(arrows), outcomes)  # type: ignore[arg-type]
+            if _signature(graph)[1] == fixed:
+                yield graph
+
+
+def _completions(arrows: set[Edge], open_: set[Edge]) -> Iterator[set[Edge]]:
+    if not open_:
+        yield arrows
+        return
+    a, b = min(open_)
+    for edge in ((a, b), (b, a)):
+        yield from _completions(*meek(arrows | {edge}, open_ - {(a, b)}))

@@ -1,0 +1,218 @@
+"""A directed acyclic graph over categorical nodes: names, outcomes, edges, and probability tables if known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentry.errors import DataError
+from latentry.graphs.names import Edge, as_edges, as_names, as_outcomes, find_cycle, index_of
+
+__all__ = ["Graph", "all_dags"]
+
+Array = NDArray[np.float64]
+LARGEST_ENUMERATION = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A directed acyclic graph; immutable and checked when made.
+
+    >>> g = Graph(["hue", "radius", "shift"], [("hue", "shift"), ("radius", "shift")])
+    >>> g
+    Graph(hue → shift, radius → shift)
+    >>> g.parents("shift"), g.order
+    (('hue', 'radius'), ('hue', 'radius', 'shift'))
+    >>> Graph(["A", "B"], [("A", "B"), ("B", "A")])
+    Traceback (most recent call last):
+    latentry.errors.DataError: the edges form a cycle: A → B → A; drop one of them
+
+    Args:
+        names: of the nodes; N1, N2, ... when a number is given.
+        edges: (parent, child) pairs of names.
+        outcomes: number of outcomes of each node, or one number for all.
+        cpts: P(node | parents) for each node, by name: one axis per parent, in the order of `names`, and the
+            node's own axis last; each row sums to one.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[Edge, ...] = ()
+    outcomes: tuple[int, ...] = 2  # type: ignore[assignment]
+    cpts: Mapping[str, Array] | None = None
+
+    def __post_init__(self) -> None:
+        given: Any = self.names
+        names = as_names(None, given) if isinstance(given, int) else as_names(given)
+        edges = as_edges(self.edges, names)
+        cycle = find_cycle(edges)
+        if cycle:
+            raise DataError(f"the edges form a cycle: {' → '.join(cycle)}; drop one of them")
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "edges", edges)
+        object.__setattr__(self, "outcomes", as_outcomes(self.outcomes, names))
+        if self.cpts is not None:
+            object.__setattr__(self, "cpts", MappingProxyType(_checked_cpts(self, self.cpts)))
+
+    @classmethod
+    def from_adjacency(
+        cls, matrix: ArrayLike, names: Sequence[str] | None = None, outcomes: int | Sequence[int] = 2
+    ) -> Graph:
+        """The graph with an edge i → j wherever matrix[i, j] is not zero.
+
+        >>> Graph.from_adjacency([[0, 1], [0, 0]])
+        Graph(N1 → N2)
+        """
+        entries = np.asarray(matrix)
+        if entries.ndim != 2 or len(set(entries.shape)) != 1:
+            raise DataError(f"an adjacency matrix is square; this one has shape {entries.shape}")
+        found = as_names(names, len(entries))
+        edges = tuple((found[i], found[j]) for i, j in zip(*np.nonzero(entries), strict=True))
+        return cls(found, edges, as_outcomes(outcomes, found))
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """Matrix with True at [i, j] for every edge i → j."""
+        matrix = np.zeros((len(self.names),) * 2, dtype=bool)
+        for parent, child in self.edges:
+            matrix[self.names.index(parent), self.names.index(child)] = True
+        return matrix
+
+    @property
+    def directed(self) -> tuple[Edge, ...]:
+        """All edges: what a drawing shows with an arrow."""
+        return self.edges
+
+    @property
+    def undirected(self) -> tuple[Edge, ...]:
+        """None: a directed graph has no undirected edges."""
+        return ()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """A topological order: every node after its parents, otherwise as in `names`."""
+        left = list(self.names)
+        placed: list[str] = []
+        while left:
+            ready = next(n for n in left if not set(self.parents(n)) - set(placed))
+            placed.append(ready)
+            left.remove(ready)
+        return tuple(placed)
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """The parents of a node, in the order of `names`."""
+        index_of(self.names, node)
+        return tuple(p for p, c in self.edges if c == node)
+
+    def children(self, node: str) -> tuple[str, ...]:
+        """The children of a node, in the order of `names`."""
+        index_of(self.names, node)
+        return tuple(c for p, c in self.edges if p == node)
+
+    def ancestors(self, *nodes: str) -> frozenset[str]:
+        """The nodes from which a directed path leads to one of these, themselves included."""
+        return self._closure(nodes, self.parents)
+
+    def descendants(self, *nodes: str) -> frozenset[str]:
+        """The nodes to which a directed path leads from one of these, themselves included."""
+        return self._closure(nodes, self.children)
+
+    def _closure(self, nodes: Sequence[str], step: Any) -> frozenset[str]:
+        found, front = set(nodes), list(nodes)
+        while front:
+            fresh = set(step(front.pop())) - found
+            found |= fresh
+            front += fresh
+        return frozenset(found)
+
+    def axes(self, nodes: Sequence[str]) -> tuple[int, ...]:
+        """Positions of nodes in `names`, which are their axes in a joint table."""
+        return tuple(index_of(self.names, n) for n in nodes)
+
+    def with_cpts(self, cpts: Mapping[str, ArrayLike] | None) -> Graph:
+        """The same graph with other probability tables."""
+        tables = None if cpts is None else {n: np.asarray(t, dtype=np.float64) for n, t in cpts.items()}
+        return Graph(self.names, self.edges, self.outcomes, tables)
+
+    def with_edges(self, edges: Sequence[Edge]) -> Graph:
+        """The same nodes with other edges, and no tables."""
+        return Graph(self.names, tuple(edges), self.outcomes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        mine, theirs = ((g.names, g.edges, g.outcomes, g.cpts is None) for g in (self, other))
+        if mine != theirs or self.cpts is None or other.cpts is None:
+            return mine == theirs
+        return all(np.array_equal(self.cpts[n], other.cpts[n]) for n in self.names)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.edges, self.outcomes))
+
+    def __repr__(self) -> str:
+        parts = [f"{p} → {c}" for p, c in self.edges]
+        joined = {n for e in self.edges for n in e}
+        parts += [n for n in self.names if n not in joined]
+        numbers = [f"outcomes {', '.join(map(str, self.outcomes))}"] if set(self.outcomes) != {2} else []
+        tables = [] if self.cpts is None else ["with tables"]
+        return "Graph(" + "; ".join([", ".join(parts), *numbers, *tables]) + ")"
+
+
+def _checked_cpts(graph: Graph, cpts: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    for name in cpts:
+        index_of(graph.names, name)
+    return {name: _checked_cpt(graph, name, cpts) for name in graph.names}
+
+
+def _checked_cpt(graph: Graph, name: str, cpts: Mapping[str, ArrayLike]) -> Array:
+    if name not in cpts:
+        raise DataError(f"cpts has no table for node {name!r}; every node needs one")
+    table = np.array(cpts[name], dtype=np.float64)
+    family = (*graph.parents(name), name)
+    shape = tuple(graph.outcomes[a] for a in graph.axes(family))
+    if table.shape != shape:
+        raise DataError(f"the table of {name!r} has shape {table.shape}; axes ({', '.join(family)}) need {shape}")
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise DataError(f"the table of {name!r} holds a number that is not a probability")
+    sums = table.sum(axis=-1)
+    if not np.allclose(sums, 1.0, atol=1e-6):
+        where = tuple(int(i) for i in np.argwhere(~np.isclose(sums, 1.0, atol=1e-6))[0])
+        raise DataError(f"the table of {name!r} sums to {float(sums[where]):.6g} over {name!r} at parent values {where}")
+    table /= sums[..., None]
+    table.setflags(write=False)
+    return table
+
+
+def all_dags(names: int | Sequence[str], outcomes: int | Sequence[int] = 2) -> list[Graph]:
+    """Every directed acyclic graph over the nodes: 1, 3, 25, 543, 29281 of them for one to five nodes.
+
+    Cost 2^(L(L−1)) for L nodes; refused beyond five (3,781,503 graphs for six).
+
+    >>> len(all_dags(3))
+    25
+    """
+    found = as_names(None, names) if isinstance(names, int) else as_names(names)
+    if len(found) > LARGEST_ENUMERATION:
+        raise DataError(f"all_dags lists graphs of up to {LARGEST_ENUMERATION} nodes, not {len(found)}; use search")
+    return [graph_of_masks(masks, found, as_outcomes(outcomes, found)) for masks in acyclic_masks(len(found))]
+
+
+def graph_of_masks(masks: Sequence[int], names: Sequence[str], outcomes: Sequence[int]) -> Graph:
+    """The graph whose i-th node has parent j when bit j of masks[i] is set."""
+    edges = [(names[j], names[i]) for i, mask in enumerate(masks) for j in range(len(names)) if int(mask) >> j & 1]
+    return Graph(tuple(names), tuple(edges), tuple(outcomes))
+
+
+def acyclic_masks(nodes: int) -> NDArray[np.int64]:
+    """Parent masks (graphs, nodes) of all acyclic graphs, by peeling sources off all candidates at once."""
+    choices = [[m for m in range(2**nodes) if not m >> i & 1] for i in range(nodes)]
+    masks = np.stack(np.meshgrid(*choices, indexing="ij"), axis=-1).reshape(-1, nodes)
+    alive = np.full(len(masks), 2**nodes - 1)
+    for _ in range(nodes):
+        free = (masks & alive[:, None]) == 0
+        alive &= ~(free << np.arange(nodes)).sum(axis=1)
+    return masks[alive == 0]

@@ -1,0 +1,57 @@
+"""Which independences a graph implies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from latentry.errors import DataError
+from latentry.graphs.graph import Graph
+from latentry.graphs.names import index_of
+
+__all__ = ["d_separated"]
+
+
+def d_separated(
+    graph: Graph, first: str | Sequence[str], second: str | Sequence[str], given: str | Sequence[str] = ()
+) -> bool:
+    """Whether the graph makes two sets of nodes independent given a third, in every law that factorises by it.
+
+    A path is blocked by a node of the condition that is no collider on it, and by a collider none of whose
+    descendants is in the condition (Pearl 1988). Cost O(L + edges): reachability over (node, direction).
+
+    >>> g = Graph(["hue", "radius", "shift"], [("hue", "shift"), ("radius", "shift")])
+    >>> d_separated(g, "hue", "radius"), d_separated(g, "hue", "radius", given="shift")
+    (True, False)
+    """
+    sources, goals, known = (_as_set(graph, nodes) for nodes in (first, second, given))
+    for a, b in ((sources, goals), (sources, known), (goals, known)):
+        if a & b:
+            raise DataError(f"node {min(a & b)!r} is named in two of the three sets")
+    return not _reachable(graph, sources, known) & goals
+
+
+def _as_set(graph: Graph, nodes: str | Sequence[str]) -> set[str]:
+    chosen = {nodes} if isinstance(nodes, str) else set(nodes)
+    for node in chosen:
+        index_of(graph.names, node)
+    return chosen
+
+
+def _reachable(graph: Graph, sources: set[str], known: set[str]) -> set[str]:
+    """Nodes joined to the sources by an open path: Algorithm 3.1 of Koller and Friedman (2009)."""
+    opening = graph.ancestors(*known)  # colliders that the condition opens
+    front = [(node, "up") for node in sources]  # "up": entered from a child, or the start
+    seen, found = set(front), set()
+    while front:
+        node, way = front.pop()
+        if node not in known:
+            found.add(node)
+        steps = []
+        if way == "up" and node not in known:
+            steps = [(p, "up") for p in graph.parents(node)] + [(c, "down") for c in graph.children(node)]
+        elif way == "down":
+            steps = [(c, "down") for c in graph.children(node)] if node not in known else []
+            steps += [(p, "up") for p in graph.parents(node)] if node in opening else []
+        front += [s for s in steps if s not in seen]
+        seen |= set(steps)
+    return found
