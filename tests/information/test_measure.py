@@ -290,7 +290,15 @@ BAD = [
     ({"x": X, "y": X, "given": X, "estimator": "single_radius"}, "no conditional form"),
     ({"x": X, "y": X, "given": X, "estimator": "student"}, "no conditional form"),
     ({"x": X, "y": X, "given": X**2, "estimator": "ksg", "scan_scale": True}, "leave given out"),
-    ({"x": X, "y": np.array([object()] * 12)}, "text"),
+    ({"x": X, "y": np.array([object()] * 12)}, "not numbers"),
+    ({"x": X, "y": np.array(["1.5"] * 12)}, r"text \('1.5' at row 0, column 0\)"),
+    ({"x": X, "y": np.ma.masked_array(X, X > 3)}, "masked"),
+    ({"x": X, "y": [[1.0], [2.0, 3.0]]}, "rows of different lengths"),
+    ({"x": X, "y": np.where(X > 9, np.nan, 1.0), "discrete": ("y",)}, "missing label is no label"),
+    ({"x": X, "y": np.array([None, "a"] * 6), "discrete": ("y",)}, "y is None at row 0"),
+    ({"x": X, "y": X, "k": 0}, "k=0 makes no sense"),
+    ({"x": X, "y": X, "estimator": "binned", "bins": -1}, "bins=-1 makes no sense"),
+    ({"x": X, "y": X, "estimator": "mine", "steps": 2.5}, "steps=2.5 makes no sense"),
     ({"x": X, "y": np.arange(12).astype("datetime64[D]")}, "convert them to numbers"),
 ]
 

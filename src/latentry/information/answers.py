@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from latentry.errors import DataError
+from latentry.evidence.estimate import NATS_PER_UNIT
 from latentry.information.blocks import Block
 from latentry.information.mixed import category_columns
 from latentry.information.normalisers import normalise
@@ -26,6 +28,18 @@ class Options:
     scan_scale: bool = False
     seed: int = 0
     steps: int | None = None
+    units: str = "nats"
+
+    def neighbours(self, default: int) -> int:
+        """How many neighbours: the caller's number, or the estimator's own."""
+        return default if self.k is None else self.k
+
+    def __post_init__(self) -> None:
+        """Counts are counts."""
+        for name in ("k", "bins", "steps"):
+            value = getattr(self, name)
+            if value is not None and (value != int(value) or value < 1):
+                raise DataError(f"{name}={value} makes no sense: give a whole number of at least 1, or None")
 
 
 @dataclass(frozen=True)
@@ -52,14 +66,26 @@ class Question:
         chosen = self.options.normalize
         return default if chosen == "default" else chosen or "none"
 
+    def say(self, nats: float) -> str:
+        """An amount of information in the caller's units.
+
+        >>> block = Block("x", np.zeros((1, 1)))
+        >>> Question(block, block, options=Options(units="bits")).say(1.0)
+        '1.443 bits'
+        """
+        return f"{nats / NATS_PER_UNIT[self.options.units]:.3f} {self.options.units}"
+
     def numbers(self, name: str) -> tuple[Array, ...]:
-        """The blocks as normalised columns; labels become indicator columns."""
+        """The blocks as normalised columns; labels become columns at distance 0 or 1."""
         return tuple(category_columns(b.values[:, 0]) if b.discrete else normalise(b.values, name) for b in self.blocks)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A value in nats, how it was obtained, and its standard error if the estimator knows it."""
+    """A value in nats, how it was obtained, and its standard error if the estimator knows it.
+
+    shortfall: by how much the truth may lie above the value for reasons other than sampling; it raises the upper end.
+    """
 
     value: float
     method: str
@@ -67,3 +93,4 @@ class Answer:
     error: float | None = None
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    shortfall: float = 0.0

@@ -11,7 +11,7 @@ copula that reads too much.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ DOUBT = 3.0  # standard errors of a paired difference that refute a copula
 TINY = 0.01  # nats: differences below this are not worth a change of method
 LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
+LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
 MOST_ROWS = 20_000  # for fitting ν and for learning functions: more would not change the choice
 
 
@@ -55,9 +56,12 @@ def auto_answer(question: Question) -> Answer:
         return Answer(value, "discrete", "", reason="all variables are labels: counts")
     if any(kinds) or _heavily_tied(question):
         return mixed_answer(question)
-    if question.given is not None:
-        return _conditional(question)
-    return _continuous(question.x.values, question.y.values, question.options.seed, question.options.k)
+    answer = _continuous(question) if question.given is None else _conditional(question)
+    chosen = question.options.normalize
+    if chosen == "default":
+        return answer
+    spoken = f"auto measures ranks and scaled blocks whatever the normaliser: normalize={chosen!r} was not used"
+    return replace(answer, warnings=(*answer.warnings, spoken))
 
 
 def _heavily_tied(question: Question) -> bool:
@@ -68,7 +72,7 @@ def _heavily_tied(question: Question) -> bool:
 
 def mixed_answer(question: Question) -> Answer:
     """Ross when exactly one of x, y is a label and nothing is given; Mesner–Shalizi otherwise."""
-    k = question.options.k or 5
+    k = question.options.neighbours(5)
     name = question.normaliser("linf")
     parts = question.numbers(name)
     if question.given is None and question.x.discrete != question.y.discrete:
@@ -81,16 +85,19 @@ def mixed_answer(question: Question) -> Answer:
 
 def _conditional(question: Question) -> Answer:
     """Gaussian copula against conditional neighbour counts."""
-    parts = [normal_scores(b.values) for b in question.blocks]
-    k = question.options.k or 5
-    local = ksg_local(*parts, k=k)
-    neighbours = Candidate(f"ksg1 (k={k})", local, *_mean_and_error(local))
+    parts, k = [normal_scores(b.values) for b in question.blocks], question.options.neighbours(5)
+    if question.x.n <= 2 * sum(p.shape[1] for p in parts):
+        return _too_few(question, [_counts("normal scores", *parts, k=min(k, question.x.n - 1))])
+    neighbours = _counts("normal scores", *parts, k=k)
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
-    if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or sum(p.shape[1] for p in parts) <= LOW_DIMENSION):
-        why = f"neighbour counts read {neighbours.value:.3f}, a Gaussian copula {plain:.3f}: it misses something"
-        return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", reason=why)
-    why = f"neighbour counts ({neighbours.value:.3f}) do not contradict the Gaussian copula ({plain:.3f})"
+    low_dimension = sum(p.shape[1] for p in parts) <= LOW_DIMENSION
+    if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
+        why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}: it misses something"
+        return Answer(
+            neighbours.value, f"auto: {neighbours.name}", "copula", None, why, () if low_dimension else (LOW_SIDE,)
+        )
+    why = f"neighbour counts ({question.say(neighbours.value)}) do not contradict the Gaussian copula ({question.say(plain)})"
     return Answer(plain, "auto: gaussian", "copula", reason=why)
 
 
@@ -98,33 +105,31 @@ def _mean_and_error(local: Array) -> tuple[float, float]:
     return float(local.mean()), float(local.std(ddof=1) / np.sqrt(len(local)))
 
 
-def _continuous(x: Array, y: Array, seed: int, k: int | None) -> Answer:
+def _continuous(question: Question) -> Answer:
+    x, y = question.x.values, question.y.values
+    seed, k = question.options.seed, question.options.neighbours(5)
     if len(x) <= 2 * (x.shape[1] + y.shape[1]):
-        return _too_few(x, y, k or 5)
-    copula, why = _parametric(x, y, seed)
+        return _too_few(question, _neighbour_counts(x, y, min(k, len(x) - 1)))
+    copula, why = _parametric(question)
     ranks = uniforms(np.hstack([x, y]))
-    ratio = copula.log_ratio(copula.scores(ranks))
-    free = _neighbour_candidates(x, y, seed, k or 5)
-    best = max(free, key=lambda c: c.value)
+    best = max(_neighbour_candidates(x, y, seed, k), key=lambda c: c.value)
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
-    gap, doubt = best.value - copula.information, _paired_doubt(best, ratio)
+    gap, doubt = best.value - copula.information, _paired_doubt(best, copula.log_ratio(copula.scores(ranks)))
     two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     if gap > doubt or (two_sided and -gap > doubt):
         verb = "more" if gap > 0 else "less"
-        why = f"{best.name} reads {abs(gap):.3f} nats {verb} than the {kind} copula (doubt begins at {doubt:.3f})"
+        why = f"{best.name} reads {question.say(abs(gap))} {verb} than the {kind} copula (doubt begins at {question.say(doubt)})"
         return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, _low_side(best))
-    why = f"{why}; {best.name} ({best.value:.3f}) does not contradict it ({copula.information:.3f})"
-    return Answer(copula.information, f"auto: {kind}", "copula", _mean_and_error(ratio)[1], why)
+    why = f"{why}; {best.name} ({question.say(best.value)}) does not contradict it ({question.say(copula.information)})"
+    return Answer(copula.information, f"auto: {kind}", "copula", copula.error(ranks), why)
 
 
-def _too_few(x: Array, y: Array, k: int) -> Answer:
+def _too_few(question: Question, found: list[Candidate]) -> Answer:
     """Neighbour counts, which exist even where correlations do not."""
-    found = max(_neighbour_counts(x, y, min(k, len(x) - 1)), key=lambda c: c.value)
-    columns = x.shape[1] + y.shape[1]
-    caution = f"{len(x)} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
-    return Answer(
-        found.value, f"auto: {found.name}", "copula", found.error, "too few rows for anything else", (caution,)
-    )
+    best = max(found, key=lambda c: c.value)
+    n, columns = question.x.n, sum(b.d for b in question.blocks)
+    caution = f"{n} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
+    return Answer(best.value, f"auto: {best.name}", "copula", best.error, "too few rows for anything else", (caution,))
 
 
 def _paired_doubt(candidate: Candidate, ratio: Array) -> float:
@@ -137,9 +142,9 @@ def _low_side(best: Candidate) -> tuple[str, ...]:
     return ("the answer was measured on learned functions of x and y: it errs on the low side by an unknown amount",)
 
 
-def _parametric(x: Array, y: Array, seed: int) -> tuple[EllipticalCopula, str]:
+def _parametric(question: Question) -> tuple[EllipticalCopula, str]:
     """The Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
-    rows, cut = np.hstack([x, y]), x.shape[1]
+    rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
     plain = fit_gaussian_copula(uniforms(rows), cut)
     if len(rows) > MOST_ROWS:
         rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
@@ -148,14 +153,8 @@ def _parametric(x: Array, y: Array, seed: int) -> tuple[EllipticalCopula, str]:
         return plain, "no finite ν fits better than the Gaussian copula"
     gain, error = _held_out_gain(rows, cut, seed)
     if gain > 2 * error:
-        return (
-            heavy,
-            f"a Student copula says {gain:.3g} ± {error:.2g} nats more about held-out rows than a Gaussian one",
-        )
-    return (
-        plain,
-        f"a Student copula says no more about held-out rows than a Gaussian one ({gain:.3g} ± {error:.2g} nats)",
-    )
+        return heavy, f"a Student copula says {question.say(gain)} more about held-out rows than a Gaussian one"
+    return plain, "a Student copula says no more about held-out rows than a Gaussian one"
 
 
 def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
@@ -172,25 +171,29 @@ def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
 
 
 def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
-    """Terms whose mean is E[T] − log E[exp T′], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
+    """Terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
     rng, cut, scores = np.random.default_rng(seed), copula.dim_x, copula.scores(ranks)
-    shuffled = [
-        copula.log_ratio(np.hstack([scores[:, :cut], scores[rng.permutation(len(scores)), cut:]]))
-        for _ in range(shuffles)
-    ]
-    weight = np.mean(np.exp(shuffled), axis=0)
-    level = weight.mean()
-    return (
-        copula.log_ratio(scores) - np.log(level) - (weight / level - 1)
-    )  # the last part has mean 0: its share of the error
+    weight_x, weight_y = np.zeros(len(scores)), np.zeros(len(scores))
+    for _ in range(shuffles):
+        partner = rng.permutation(len(scores))
+        ratio = np.exp(copula.log_ratio(np.hstack([scores[:, :cut], scores[partner, cut:]])))
+        weight_x += ratio / shuffles
+        weight_y[partner] += ratio / shuffles
+    level = weight_x.mean()
+    share = (
+        weight_x + weight_y
+    ) / level - 2  # of mean 0: each row's part in the error of the logarithm, by its x and its y
+    return copula.log_ratio(scores) - np.log(level) - share
+
+
+def _counts(coordinates: str, *parts: Array, k: int) -> Candidate:
+    local = ksg_local(*parts, k=k)
+    return Candidate(f"ksg1 on {coordinates} (k={k})", local, *_mean_and_error(local))
 
 
 def _neighbour_counts(x: Array, y: Array, k: int) -> list[Candidate]:
-    found = []
-    for coordinates, normaliser in (("normal scores", normal_scores), ("scaled blocks", linf)):
-        local = ksg_local(normaliser(x), normaliser(y), k=k)
-        found.append(Candidate(f"ksg1 on {coordinates} (k={k})", local, *_mean_and_error(local)))
-    return found
+    scaled = (("normal scores", normal_scores), ("scaled blocks", linf))
+    return [_counts(name, normaliser(x), normaliser(y), k=k) for name, normaliser in scaled]
 
 
 def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candidate]:
@@ -201,13 +204,14 @@ def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candida
 
 
 def _canonical_candidate(x: Array, y: Array, seed: int, k: int) -> Candidate:
-    """Neighbour counts on learned functions; the number of functions is the one that reads most."""
+    """Neighbour counts on learned functions; how many functions a third reports is what reads most in the other thirds."""
     count = min(3, x.shape[1], y.shape[1])
-    thirds = held_out_variates(x, y, count, seed)
-    found = {m: np.empty(len(x)) for m in range(1, count + 1)}
-    for rows, u, v in thirds:
-        u, v = normal_scores(u), normal_scores(v)
-        for m, local in found.items():
-            local[rows] = ksg_local(u[:, :m], v[:, :m], k=k)
-    m = max(found, key=lambda size: found[size].mean())
-    return Candidate(f"canonical ({m}+{m} variates, ksg1, k={k})", found[m], *_mean_and_error(found[m]))
+    thirds = [(rows, normal_scores(u), normal_scores(v)) for rows, u, v in held_out_variates(x, y, count, seed)]
+    found = [[ksg_local(u[:, :m], v[:, :m], k=k) for m in range(1, count + 1)] for _, u, v in thirds]
+    means = np.array([[local.mean() for local in third] for third in found])
+    local = np.empty(len(x))
+    chosen = [int(np.argmax(np.delete(means, i, axis=0).mean(axis=0))) for i in range(len(thirds))]
+    for (rows, _, _), third, m in zip(thirds, found, chosen, strict=True):
+        local[rows] = third[m]
+    sizes = "/".join(str(m + 1) for m in sorted(set(chosen)))
+    return Candidate(f"canonical ({sizes} variates a side, ksg1, k={k})", local, *_mean_and_error(local))

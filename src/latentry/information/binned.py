@@ -11,6 +11,7 @@ import numpy as np
 __all__ = ["bin_codes", "default_bins"]
 
 Array = np.ndarray
+EDGE = 1e-9  # of a box: a value on an edge belongs above it, however its units were rounded
 
 
 def bin_codes(x: Array, bins: int) -> Array:
@@ -21,7 +22,7 @@ def bin_codes(x: Array, bins: int) -> Array:
     """
     low, width = x.min(axis=0), np.ptp(x, axis=0)
     share = np.divide(x - low, width, out=np.zeros_like(x), where=width > 0)
-    index = np.minimum((share * bins).astype(np.int64), bins - 1)
+    index = np.minimum((share * bins + EDGE).astype(np.int64), bins - 1)
     return np.unique(index, axis=0, return_inverse=True)[1].reshape(-1)
 
 

@@ -80,15 +80,38 @@ def _declared(discrete: Iterable[str] | None) -> frozenset[str] | None:
 
 
 def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Block:
-    rows = np.asarray(values)
-    rows = rows[:, None] if rows.ndim == 1 else rows
+    rows = _rows(values, name)
     _check_shape(rows, name)
     if rows.dtype.kind == "c":
         raise DataError(f"{name} holds complex numbers; pass the real and imaginary parts as two columns")
-    is_discrete = name in declared if declared is not None else rows.dtype.kind in "bi" or rows.dtype.kind == "u"
+    is_discrete = name in declared if declared is not None else rows.dtype.kind in "biu"
     if is_discrete:
+        _refuse_missing(rows, name)
         return Block(name, codes(rows)[:, None], discrete=True)
     return Block(name, _real(rows, name), discrete=False)
+
+
+def _rows(values: ArrayLike, name: str) -> Array:
+    if np.ma.is_masked(values):
+        raise DataError(f"{name} has masked values; drop these rows in every variable")
+    try:
+        rows = np.asarray(values)
+    except ValueError:
+        raise DataError(f"{name} has rows of different lengths; give every row the same columns") from None
+    return rows[:, None] if rows.ndim == 1 else rows
+
+
+def _refuse_missing(labels: Array, name: str) -> None:
+    """A missing label is not a label of its own."""
+    missing = labels != labels  # NaN, NaT
+    if labels.dtype == object:
+        missing = np.array([[v is None or bool(v != v) for v in row] for row in labels])
+    if np.any(missing):
+        row, column = np.argwhere(missing)[0]
+        raise DataError(
+            f"{name} is {labels[row, column]} at row {row}, column {column} ({np.sum(missing)} such values): a missing label is "
+            "no label; drop these rows in every variable"
+        )
 
 
 def _check_shape(rows: Array, name: str) -> None:
@@ -102,13 +125,16 @@ def _check_shape(rows: Array, name: str) -> None:
 
 
 def _real(rows: Array, name: str) -> Array:
-    if rows.dtype.kind in "USO":
-        try:
-            rows = rows.astype(np.float64)
-        except (TypeError, ValueError):
+    for (row, column), value in np.ndenumerate(rows) if rows.dtype.kind in "USO" else ():
+        if isinstance(value, str | bytes):  # even "1.5": text may be codes
             raise DataError(
-                f"{name} holds text ({str(rows.flat[0])!r}); declare it with discrete=({name!r},) to count categories"
-            ) from None
+                f"{name} holds text ({str(value)!r} at row {row}, column {column}); declare it with discrete=({name!r},) to "
+                "count categories, or convert it to numbers"
+            )
+    try:
+        rows = rows.astype(np.float64) if rows.dtype == object else rows
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"{name} holds things that are not numbers ({problem})") from None
     if rows.dtype.kind not in "fiub":
         raise DataError(f"{name} holds {rows.dtype} values; convert them to numbers first")
     rows = rows.astype(np.float64)

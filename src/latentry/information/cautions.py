@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 
-from latentry.information.answers import Question
+from latentry.information.answers import Options, Question
 from latentry.information.blocks import Block
+from latentry.information.gaussian import gaussian_information
+from latentry.information.normalisers import std
 
-__all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution"]
+__all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution", "tie_caution", "unused_caution"]
 
 NEIGHBOUR_METHODS = ("ksg", "mixed")
 
@@ -22,26 +25,80 @@ def constant_caution(question: Question) -> str | None:
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
     """All sentences that apply to these data and this method."""
-    found = [identity_caution(question.x, question.y), dimension_caution(question, method)]
-    found += [_ties(block, method) for block in question.blocks]
+    found = [identity_caution(question), dimension_caution(question, method)]
+    found += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
     found += [_constant_columns(block) for block in question.blocks]
     found += [_many_labels(block) for block in question.blocks]
     return tuple(sentence for sentence in found if sentence)
 
 
-def identity_caution(x: Block, y: Block) -> str | None:
-    """Why the truth is infinite, if x and y share a column of numbers."""
-    if x.discrete or y.discrete:
+def identity_caution(question: Question) -> str | None:
+    """Why the truth is infinite, if x and y determine a number in common."""
+    x, y = question.x, question.y
+    if x.discrete or y.discrete or question.given is not None:
         return None
-    alike = np.argwhere(x.values[0][:, None] == y.values[0][None])  # a first row in common is cheap to look for
-    shared = [(i, j) for i, j in alike if np.array_equal(x.values[:, i], y.values[:, j])]
-    if not shared:
+    for i, j in _candidates(x.values[:_PROBE], y.values[:_PROBE]):
+        words = _same_order(x.values[:, i], y.values[:, j])
+        if words:
+            return f"column {i} of x and column {j} of y are {words}: the mutual information is infinite, {_GROWS}"
+    if _share_a_direction(x.values, y.values):
+        return f"a linear combination of x is one of y as well: the mutual information is infinite, {_GROWS}"
+    return None
+
+
+_GROWS = "and any finite value only grows with the number of rows"
+_PROBE = 64  # rows that settle it in nearly all cases
+
+
+def _candidates(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Pairs of columns whose ranks agree, or are opposite, in the first rows."""
+    left, right = (std(stats.rankdata(v, axis=0)) for v in (x, y))
+    return np.argwhere(np.abs(left.T @ right) > (1 - 1e-9) * len(x))
+
+
+def _same_order(a: np.ndarray, b: np.ndarray) -> str | None:
+    """Whether two columns are the same, or rise or fall together without exception."""
+    if len(a) < 10 or len(np.unique(a)) < len(a) / 2:
         return None
-    i, j = shared[0]
-    return (
-        f"column {i} of x and column {j} of y are the same numbers: the mutual information is infinite, and any finite "
-        "value only grows with the number of rows"
+    if np.array_equal(a, b):
+        return "the same numbers"
+    order = np.argsort(a)
+    rises, steps = np.diff(a[order]) > 0, np.diff(b[order])
+    for sign, words in ((1, "increasing"), (-1, "decreasing")):
+        if np.array_equal(rises, sign * steps > 0) and np.all(sign * steps >= 0):
+            return f"{words} functions of each other"
+    return None
+
+
+def _share_a_direction(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the columns that are not mere labels have a linear combination in common."""
+    x, y = (v[:, [len(np.unique(c)) > _PROBE // 2 for c in v[:_PROBE].T]] for v in (x, y))
+    columns, n = x.shape[1] + y.shape[1], len(x)
+    if n < max(_PROBE, 3 * columns) or not x.shape[1] * y.shape[1]:
+        return False
+    some = slice(None, min(n, 3 * columns + _PROBE))
+    return all(np.isinf(gaussian_information(std(x[rows]), std(y[rows]))) for rows in (some, slice(None)))
+
+
+def unused_caution(question: Question, method: str) -> tuple[str, ...]:
+    """Settings that this estimator does not look at."""
+    options, unused = (
+        question.options,
+        set(_USERS) - {name for name, users in _USERS.items() if method.startswith(users)},
     )
+    ignored = [name for name in sorted(unused) if getattr(options, name) != getattr(Options(), name)]
+    return tuple(f"{name}={getattr(options, name)!r} is not used by estimator={method!r}" for name in ignored)
+
+
+_TRAINED = ("mine", "infonce", "nwj", "smile", "flow")
+_USERS: dict[str, tuple[str, ...]] = {
+    "k": ("ksg", "single_radius", "mixed", "auto"),
+    "bins": ("binned",),
+    "correction": ("discrete", "binned", "auto"),
+    "scan_scale": ("ksg",),
+    "steps": _TRAINED,
+    "normalize": ("ksg", "single_radius", "gaussian", "binned", "mixed", "auto", *_TRAINED),
+}
 
 
 def dimension_caution(question: Question, method: str) -> str | None:
@@ -63,15 +120,22 @@ def _copies(rows: np.ndarray) -> int:
     return len(rows) - len(np.unique(rows, axis=0))
 
 
-def _ties(block: Block, method: str) -> str | None:
+def _minds_ties(block: Block, method: str) -> bool:
     if block.discrete or not method.startswith(("ksg", "flow", "auto")):
-        return None
+        return False
+    return not (
+        method.startswith("auto") and _copies(block.values) > 0.05 * block.n
+    )  # auto takes such columns as they are
+
+
+def tie_caution(block: Block, remedy: str = "use estimator='mixed'") -> str | None:
+    """Repeated rows, which neighbour counts do not expect."""
     copies = _copies(block.values)
-    if copies == 0 or (method.startswith("auto") and copies > 0.05 * block.n):  # auto takes such columns as they are
+    if copies == 0:
         return None
     return (
         f"{copies} of {block.n} rows of {block.name} repeat another row: neighbour counts assume continuous values; if "
-        f"{block.name} is discrete or rounded, use estimator='mixed'"
+        f"{block.name} is discrete or rounded, {remedy}"
     )
 
 

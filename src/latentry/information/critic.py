@@ -135,17 +135,20 @@ def _low_side(bound: str, n: int, value: float) -> tuple[str, ...]:
 def report_terms(scores: Array, bound: str) -> Array:
     """One term a row whose mean is the bound, and whose spread tells its error; exact arithmetic in float64.
 
+    A row is in the average over pairs twice, by its x and by its y. Both parts enter its term, with mean zero: what the average
+    would change by if the row were another (its Hájek projection).
+
     >>> report_terms(np.zeros((3, 3)), "mine").tolist()  # a critic that knows nothing
     [0.0, 0.0, 0.0]
     """
     n, paired = len(scores), np.diag(scores)
     if bound == "infonce":
-        return paired - logsumexp(scores, axis=1) + np.log(n)
-    others = np.where(np.eye(n, dtype=bool), -np.inf, scores)
-    if bound == "smile":
-        others = np.clip(others, -CLIP, CLIP) + np.where(np.eye(n, dtype=bool), -np.inf, 0.0)
+        by_row = logsumexp(scores, axis=1)
+        return paired - by_row + np.log(n) - (np.exp(scores - by_row[:, None]).sum(axis=0) - 1)
+    others = np.clip(scores, -CLIP, CLIP) if bound == "smile" else scores.copy()
+    np.fill_diagonal(others, -np.inf)
     level = logsumexp(others) - np.log(n * (n - 1))
+    share = sum(np.exp(logsumexp(others, axis=axis) - np.log(n - 1) - level) for axis in (0, 1)) - 2
     if bound == "nwj":
-        return paired - np.exp(logsumexp(others, axis=1) - np.log(n - 1) - 1)
-    share = np.exp((np.logaddexp(logsumexp(others, axis=1), logsumexp(others, axis=0)) - np.log(2 * (n - 1))) - level)
-    return paired - level - (share - 1)  # the last part has mean zero: each row's part in the error of the logarithm
+        return paired - np.exp(level - 1) * (1 + share)
+    return paired - level - share

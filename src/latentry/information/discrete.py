@@ -55,11 +55,16 @@ def jackknife(counts: Array) -> float:
     return float(n * (np.log(n) - total / n) - (n - 1) / n * np.sum(seen * left_out))
 
 
-def bayes(counts: Array, prior: float = 0.5) -> float:
-    """Posterior mean entropy under a symmetric Dirichlet prior (Wolpert and Wolf 1995), over the labels seen."""
+def bayes(counts: Array, prior: float = 0.5, cells: int | None = None) -> float:
+    """Posterior mean entropy under a symmetric Dirichlet prior (Wolpert and Wolf 1995), over the labels seen or `cells`."""
     a = counts[counts > 0] + prior
-    total = a.sum()
-    return float(special.digamma(total + 1) - np.sum(a / total * special.digamma(a + 1)))
+    unseen = 0 if cells is None else cells - len(a)
+    total = a.sum() + unseen * prior
+    return float(
+        special.digamma(total + 1)
+        - np.sum(a / total * special.digamma(a + 1))
+        - unseen * prior / total * special.digamma(prior + 1)
+    )
 
 
 CORRECTIONS: dict[str, Callable[[Array], float]] = {
@@ -95,6 +100,24 @@ def discrete_information(x: Array, y: Array, z: Array | None = None, *, correcti
     """
     h = _entropy_rule(correction)
     z = np.zeros_like(x) if z is None else z
+    if correction == "bayes":
+        return _posterior_information(x, y, z)
     groups = (_joint(x, z), _joint(y, z), _joint(z), _joint(x, y, z))
     h_xz, h_yz, h_z, h_xyz = (h(np.bincount(g)) for g in groups)
     return h_xz + h_yz - h_z - h_xyz
+
+
+def _posterior_information(x: Array, y: Array, z: Array, prior: float = 0.5) -> float:
+    """Posterior mean of I(X; Y | Z), `prior` in every cell of the table of labels seen (Hutter 2001).
+
+    A cell of a margin stands for several cells of the table, and carries the prior of all of them.
+    """
+    columns = [np.unique(c, return_inverse=True)[1] for c in (x, y, z)]
+    levels = [int(c.max()) + 1 for c in columns]
+
+    def h(*axes: int) -> float:
+        cells = int(np.prod([levels[a] for a in axes]))
+        counts = np.bincount(_joint(*(columns[a] for a in axes)))
+        return bayes(counts, prior * np.prod(levels) / cells, cells)
+
+    return h(0, 2) + h(1, 2) - h(2) - h(0, 1, 2)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import qr
 
 from latentry.errors import DataError
 from latentry.information.answers import Answer, Question
@@ -29,15 +28,15 @@ SCAN_PERMUTATIONS = 10
 
 
 def _ksg(question: Question, variant: int) -> Answer:
-    k, name = question.options.k or 3, question.normaliser("linf")
+    k, name = question.options.neighbours(3), question.normaliser("linf")
     parts = question.numbers(name)
     if question.options.scan_scale:
-        return _scanned(parts, k, variant, name, question.options.seed)
+        return _scanned(question, parts, k, variant)
     local = ksg_local(*parts, k=k, variant=variant)
     return Answer(float(local.mean()), f"ksg{variant} (k={k})", name)
 
 
-def _scanned(parts: tuple[Array, ...], k: int, variant: int, name: str, seed: int) -> Answer:
+def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int) -> Answer:
     """The largest value over sizes of y, less what the same search finds after shuffling (the search alone reads > 0)."""
     if len(parts) > 2:
         raise DataError("scan_scale=True compares two blocks; leave given out")
@@ -46,34 +45,25 @@ def _scanned(parts: tuple[Array, ...], k: int, variant: int, name: str, seed: in
     def largest(rows: Array) -> float:
         return max(float(ksg_local(x, c * rows, k=k, variant=variant).mean()) for c in SCALES)
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(question.options.seed)
     shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
     excess = max(0.0, float(np.mean(shuffled)))
-    why = f"largest of {len(SCALES)} sizes of y, less {excess:.3g} nats found by the same search in shuffled rows"
-    return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", name, reason=why)
+    why = f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} found by the same search in shuffled rows"
+    return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", question.normaliser("linf"), reason=why)
 
 
 def _single_radius(question: Question) -> Answer:
     if question.given is not None:
         raise DataError("estimator='single_radius' has no conditional form")
-    k, name = question.options.k or 3, question.normaliser("linf")
+    k, name = question.options.neighbours(3), question.normaliser("linf")
     value = float(single_radius_local(*question.numbers(name), k=k).mean())
-    caution = f"a hybrid of KSG1 and KSG2 kept for reproduction: it reads about 1/k = {1 / k:.2f} nats low"
+    caution = f"a hybrid of KSG1 and KSG2 kept for reproduction: it reads about 1/k = {question.say(1 / k)} low"
     return Answer(value, f"single-radius hybrid (k={k})", name, warnings=(caution,))
 
 
 def _gaussian(question: Question) -> Answer:
     name = question.normaliser("std")
-    parts = [_independent_columns(block) for block in question.numbers(name)]
-    return Answer(gaussian_information(*parts), "gaussian", name)
-
-
-def _independent_columns(block: Array) -> Array:
-    """The block without columns that the others determine: their log-determinant would be −∞."""
-    r, order = qr(block - block.mean(axis=0), mode="r", pivoting=True)
-    size = np.abs(np.diag(r))
-    rank = int(np.sum(size > max(block.shape) * np.finfo(float).eps * size[0])) if len(size) else 0
-    return block[:, np.sort(order[:rank])]
+    return Answer(gaussian_information(*question.numbers(name)), "gaussian", name)
 
 
 def _student(question: Question) -> Answer:
@@ -81,8 +71,7 @@ def _student(question: Question) -> Answer:
         raise DataError("estimator='student' has no conditional form; use 'gaussian' with normalize='copula', or 'ksg'")
     ranks = uniforms(np.hstack([b.values for b in question.blocks]))
     copula = fit_student_copula(ranks, question.x.d)
-    error = float(np.std(copula.log_ratio(copula.scores(ranks)), ddof=1) / np.sqrt(question.x.n))
-    return Answer(copula.information, f"student (ν={copula.freedom:.3g})", "copula", error)
+    return Answer(copula.information, f"student (ν={copula.freedom:.3g})", "copula", copula.error(ranks))
 
 
 def _binned(question: Question) -> Answer:

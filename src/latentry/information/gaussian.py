@@ -12,10 +12,12 @@ import numpy as np
 from scipy import special
 
 from latentry.errors import DataError
+from latentry.information.normalisers import independent_columns
 
-__all__ = ["gaussian_information", "gaussian_ratio", "wishart_bias"]
+__all__ = ["gaussian_information", "log_determinant", "wishart_bias"]
 
 Array = np.ndarray
+ALIKE = 1e-12  # relative: a column that differs less from a combination of others is taken to be that combination
 
 
 def wishart_bias(d: int, n: int) -> float:
@@ -29,21 +31,27 @@ def wishart_bias(d: int, n: int) -> float:
 
 
 def log_determinant(x: Array, *, correct: bool) -> float:
-    """The log-determinant log|Σ| of the rows of x, less its bias under normality if asked."""
+    """The log-determinant log|Σ| of the rows of x, less its bias under normality if asked; −∞ if columns determine each other."""
     n, d = x.shape
-    if d == 0:
-        return 0.0
-    if n - 1 <= d:
-        raise DataError(f"the Gaussian estimate needs more rows than columns: {n} rows, {d} columns in all")
-    x = x - x.mean(axis=0)
-    sign, value = np.linalg.slogdet(x.T @ x / (n - 1))
-    if sign <= 0:
+    _check_rows(n, d)
+    size = x.std(axis=0, ddof=1)
+    if np.any(size == 0) or independent_columns(x / size).shape[1] < d:
         return -np.inf
+    x = (x - x.mean(axis=0)) / size
+    value = np.linalg.slogdet(x.T @ x / (n - 1))[1] + 2 * np.sum(np.log(size))
     return float(value) - (wishart_bias(d, n) if correct else 0.0)
 
 
+def _check_rows(n: int, d: int) -> None:
+    if n - 1 <= d:
+        raise DataError(f"the Gaussian estimate needs more rows than columns: {n} rows, {d} columns in all")
+
+
 def gaussian_information(x: Array, y: Array, z: Array | None = None, *, correct: bool = True) -> float:
-    """I(X; Y | Z) = ½ (log|Σxz| + log|Σyz| − log|Σz| − log|Σxyz|) of the rows, as if they were normal.
+    """I(X; Y | Z) = −½ Σ log(1 − ρ²) of the rows, as if they were normal, ρ the canonical correlations of x and y without z.
+
+    The same as ½ (log|Σxz| + log|Σyz| − log|Σz| − log|Σxyz|), and exact where those determinants vanish: what z or the rest of a
+    block determines is left out, and ∞ is answered when x and y determine a common direction.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((5000, 1))
@@ -51,21 +59,25 @@ def gaussian_information(x: Array, y: Array, z: Array | None = None, *, correct:
     >>> bool(abs(gaussian_information(x, y) - 0.4133) < 0.03)
     True
     """
-    z = np.empty((len(x), 0)) if z is None else z
-    terms = [log_determinant(np.hstack(parts), correct=correct) for parts in ((x, z), (y, z), (z,), (x, y, z))]
-    return 0.5 * (terms[0] + terms[1] - terms[2] - terms[3])
+    n = len(x)
+    given = np.empty((n, 0)) if z is None else _basis(z)
+    bases = [_basis(part, given) for part in (x, y)]
+    dims = [b.shape[1] for b in bases]
+    _check_rows(n, sum(dims) + given.shape[1])
+    if min(dims) == 0:
+        return 0.0
+    rho = np.linalg.svd(bases[0].T @ bases[1], compute_uv=False)
+    if rho[0] >= 1 - ALIKE:
+        return np.inf
+    free = n - given.shape[1]
+    bias = 0.5 * (sum(wishart_bias(d, free) for d in dims) - wishart_bias(sum(dims), free)) if correct else 0.0
+    return float(-0.5 * np.sum(np.log1p(-(rho**2))) - bias)
 
 
-def gaussian_ratio(x: Array, y: Array, correlation: Array) -> Array:
-    """The log-ratio log p(x, y) − log p(x) − log p(y) at each row, for standard normals with this correlation matrix."""
-    d = x.shape[1]
-    both = np.hstack([x, y])
-    forms = [_form(rows, part) for rows, part in ((x, correlation[:d, :d]), (y, correlation[d:, d:]))]
-    return 0.5 * (sum(f for f in forms) - _form(both, correlation))
-
-
-def _form(rows: Array, matrix: Array) -> Array:
-    """The form rows' M⁻¹ rows + log|M|, row by row, by Cholesky."""
-    lower = np.linalg.cholesky(matrix)
-    solved = np.linalg.solve(lower, rows.T)
-    return np.sum(solved**2, axis=0) + 2 * np.sum(np.log(np.diag(lower)))
+def _basis(block: Array, given: Array | None = None) -> Array:
+    """Orthonormal columns that span the centred block, less what `given` (orthonormal) determines."""
+    block = block - block.mean(axis=0)
+    size = np.sqrt(np.sum(block**2, axis=0))
+    rest = block if given is None else block - given @ (given.T @ block)
+    rest = rest[:, np.sqrt(np.sum(rest**2, axis=0)) > ALIKE * size]
+    return np.linalg.qr(independent_columns(rest))[0] if rest.shape[1] else rest

@@ -9,6 +9,8 @@ The answer depends on the size of X relative to Y: normalise first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import special
 
@@ -72,22 +74,36 @@ def _ksg1(x: Array, y: Array, z: Array | None, k: int) -> Array:
     terms = [digamma_of_counts(c + 1) for c in found.counts]
     last = special.digamma(len(x)) if z is None else terms.pop()
     local = special.digamma(k) + last - terms[0] - terms[1]
-    copied = found.radius == 0
-    return np.where(copied, tied_local(x, y, z, k), local) if np.any(copied) else local
+    return _with_copies(local, found.radius, lambda: tied_local(x, y, z, k))
+
+
+def _with_copies(local: Array, radius: Array, tied: Callable[[], Array]) -> Array:
+    """Rows with k exact copies have no neighbourhood: for them, count ties."""
+    copied = radius == 0
+    return np.where(copied, tied(), local) if np.any(copied) else local
 
 
 def tied_local(x: Array, y: Array, z: Array | None, k: int) -> Array:
     """ψ(k~) + ψ(n) − ψ(n_x) − ψ(n_y), or ψ(k~) − ψ(n_xz) − ψ(n_yz) + ψ(n_z): every count takes in its ties, k~ too."""
+    if z is None:
+        return _tied_total_correlation((x, y), k)
     found = neighbourhoods(*_parts(x, y, z), k, rule="within")
-    terms = [digamma_of_counts(c) for c in found.counts]
-    last = special.digamma(len(x)) if z is None else terms.pop()
-    return digamma_of_counts(found.ties) + last - terms[0] - terms[1]
+    near_xz, near_yz, near_z = (digamma_of_counts(c) for c in found.counts)
+    return digamma_of_counts(found.ties) + near_z - near_xz - near_yz
+
+
+def _tied_total_correlation(parts: tuple[Array, ...], k: int) -> Array:
+    """ψ(k~) + (m − 1) ψ(n) − Σ ψ(n_i), every count with its ties."""
+    found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k, rule="within")
+    near = sum(digamma_of_counts(c) for c in found.counts)
+    return digamma_of_counts(found.ties) + (len(parts) - 1) * special.digamma(len(parts[0])) - near
 
 
 def _ksg2(x: Array, y: Array, k: int) -> Array:
     found = neighbourhoods((x, y), ((0,), (1,)), k, rule="rectangle")
     near_x, near_y = (digamma_of_counts(np.maximum(c, 1)) for c in found.counts)
-    return special.digamma(k) - 1 / k + special.digamma(len(x)) - near_x - near_y
+    local = special.digamma(k) - 1 / k + special.digamma(len(x)) - near_x - near_y
+    return _with_copies(local, found.radius, lambda: tied_local(x, y, None, k))
 
 
 def single_radius_local(x: Array, y: Array, *, k: int = 3) -> Array:
@@ -107,8 +123,10 @@ def ksg_total_correlation(parts: tuple[Array, ...], *, k: int = 3) -> float:
     n = len(parts[0])
     check_rows(n, k)
     found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k)
-    total = sum(digamma_of_counts(c + 1).mean() for c in found.counts)
-    return float(special.digamma(k) + (len(parts) - 1) * special.digamma(n) - total)
+    local = (
+        special.digamma(k) + (len(parts) - 1) * special.digamma(n) - sum(digamma_of_counts(c + 1) for c in found.counts)
+    )
+    return float(_with_copies(local, found.radius, lambda: _tied_total_correlation(parts, k)).mean())
 
 
 def neighbour_entropy(x: Array, *, k: int = 3) -> float:

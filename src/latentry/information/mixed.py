@@ -38,20 +38,31 @@ def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
         own = labels == label
         radius[own] = kth_distance(x[own], int(near[own][0]))[0]
     around = count_within(x, radius - slack((x,))) + 1
+    copied = radius == 0
+    if np.any(copied):  # no neighbourhood: count the copies, with the own label and with any
+        near = np.where(copied, _copies(np.column_stack([x, labels])), near)
+        around = np.where(copied, _copies(x), around)
     terms = digamma_of_counts(near) - digamma_of_counts(sizes) - digamma_of_counts(around)
     return special.digamma(len(x)) + terms
 
 
-def category_columns(codes: Array) -> Array:
-    """A column per label whose max-norm distance is 0 within a label and 1 across.
+def _copies(rows: Array) -> Array:
+    """How many rows equal each row, itself among them."""
+    _, where, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return counts[where.reshape(-1)]
 
-    >>> category_columns(np.array([0, 1])).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+
+def category_columns(codes: Array) -> Array:
+    """Columns whose max-norm distance is 0 within a label and 1 across: the binary digits of the label's number.
+
+    >>> category_columns(np.array([0, 1, 2])).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    return np.eye(int(codes.max()) + 1)[codes]
+    digits = max(1, int(codes.max()).bit_length())
+    return ((codes[:, None] >> np.arange(digits)) & 1).astype(np.float64)
 
 
 def mesner_shalizi_local(x: Array, y: Array, z: Array | None = None, *, k: int = 5) -> Array:
-    """Contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as indicator columns."""
+    """Contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as `category_columns`."""
     check_rows(len(x), k)
     return tied_local(x, y, z, k)

@@ -2,7 +2,7 @@
 
 If s(aX) = a·s(X) for a > 0, then any estimate computed from X / s(X) is the same for X and aX. The functions
 differ in what else they forgive: one number per block (l2, rms, linf) spares the relative sizes of the columns, std
-does not; copula forgives every increasing map of a column, whiten every invertible linear map of the block.
+does not; copula forgives every increasing map of a column, whiten the correlations inside the block.
 Division by a power of two comes first, and is exact: data near 1e-300 neither under- nor overflow.
 """
 
@@ -12,10 +12,22 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import special, stats
+from scipy.linalg import qr
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["NORMALISERS", "copula", "l2", "linf", "normalise", "normal_scores", "rms", "std", "whiten"]
+__all__ = [
+    "NORMALISERS",
+    "copula",
+    "independent_columns",
+    "l2",
+    "linf",
+    "normalise",
+    "normal_scores",
+    "rms",
+    "std",
+    "whiten",
+]
 
 Array = np.ndarray
 
@@ -76,12 +88,22 @@ def normal_scores(x: Array) -> Array:
 copula = normal_scores
 
 
+def independent_columns(x: Array) -> Array:
+    """The block without columns that the others determine linearly (pivoted QR)."""
+    r, order = qr(x - x.mean(axis=0), mode="r", pivoting=True)
+    size = np.abs(np.diag(r))
+    rank = int(np.sum(size > max(x.shape) * np.finfo(float).eps * size[0])) if len(size) else 0
+    return x[:, np.sort(order[:rank])]
+
+
 def whiten(x: Array) -> Array:
-    """The block multiplied by the inverse square root of its covariance; null directions are dropped."""
-    x = std(x)
+    """The block times the symmetric inverse square root of its covariance, less columns that the others determine.
+
+    Symmetric, because eigenvectors alone turn by any angle when eigenvalues meet, and a max-norm would notice.
+    """
+    x = independent_columns(std(x))
     values, vectors = np.linalg.eigh(x.T @ x / len(x))
-    keep = values > len(values) * np.finfo(float).eps * values[-1]
-    return x @ (vectors[:, keep] / np.sqrt(values[keep]))
+    return x @ (vectors / np.sqrt(values)) @ vectors.T
 
 
 def none(x: Array) -> Array:

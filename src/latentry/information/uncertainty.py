@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from latentry.errors import DataError
 
-__all__ = ["PermutationTest", "local_permutation", "permutation_p_value", "subsampling_error"]
+__all__ = ["PermutationTest", "local_permutation", "permutation_p_value", "stratified_permutation", "subsampling_error"]
 
 Array = np.ndarray
 PARTS = 10
@@ -83,14 +83,30 @@ def permutation_p_value(observed: float, shuffled: Array) -> float:
     return float((1 + np.sum(np.asarray(shuffled) >= observed)) / (1 + len(shuffled)))
 
 
+def stratified_permutation(labels: Array, rng: np.random.Generator) -> Array:
+    """Row numbers shuffled among rows with the same label: exact, whatever the law within a label.
+
+    >>> stratified_permutation(np.array([0, 1, 1]), np.random.default_rng(0))[0].item()
+    0
+    """
+    order, chosen = np.lexsort((rng.random(len(labels)), labels)), np.empty(len(labels), dtype=np.int64)
+    chosen[np.argsort(labels, kind="stable")] = order
+    return chosen
+
+
 def local_permutation(given: Array, rng: np.random.Generator, neighbours: int = 5) -> Array:
     """Row numbers shuffled among rows with similar z, each used once where possible (Runge, AISTATS 2018).
+
+    The size of a column of z decides what is similar: normalise first. Rows with the same z are near each other in an order
+    that chance decides, so that all of them take part.
 
     >>> z = np.array([[0.0], [0.1], [9.0], [9.1]])
     >>> sorted(local_permutation(z, np.random.default_rng(0), neighbours=2)[:2].tolist())
     [0, 1]
     """
-    near = cKDTree(given).query(given, k=np.arange(1, min(neighbours, len(given)) + 1), p=np.inf)[1]
+    size = np.max(np.abs(given), initial=0.0)
+    apart = given + 1e-9 * size * rng.uniform(-1, 1, given.shape)  # breaks ties, and nothing else
+    near = cKDTree(apart).query(apart, k=np.arange(1, min(neighbours, len(given)) + 1), p=np.inf)[1]
     near = rng.permuted(near, axis=1)
     used, chosen = np.zeros(len(given), dtype=bool), np.empty(len(given), dtype=np.int64)
     for row in rng.permutation(len(given)):

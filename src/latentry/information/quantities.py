@@ -1,0 +1,167 @@
+"""Entropy, total correlation, and matrices of pairwise information."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from latentry.errors import DataError, nearest
+from latentry.evidence.estimate import Estimate, check_units
+from latentry.information.blocks import Block, as_blocks
+from latentry.information.cautions import tie_caution
+from latentry.information.discrete import discrete_entropy
+from latentry.information.gaussian import log_determinant
+from latentry.information.ksg import ksg_total_correlation, neighbour_entropy
+from latentry.information.measure import SHORT, mutual_information
+from latentry.information.normalisers import normalise
+from latentry.information.uncertainty import check_confidence, interval, subsampling_error
+
+__all__ = ["entropy", "pairwise", "total_correlation"]
+
+Array = np.ndarray
+Rule = Callable[[Array], float]
+
+
+def entropy(
+    x: ArrayLike, *, estimator: str | None = None, units: str = "nats", discrete: bool | None = None, k: int = 3,
+    correction: str = "miller_madow", confidence: float | None = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Entropy of labels, or differential entropy of numbers (which, unlike mutual information, has units in it).
+
+    estimator: "discrete", "knn" (Kozachenko–Leonenko) or "gaussian"; by default read off the dtype.
+
+    >>> e = entropy(np.random.default_rng(0).integers(0, 2, 1000), units="bits")
+    >>> bool(abs(e - 1) < 0.01), e.method
+    (True, 'discrete')
+    """
+    rules: dict[str, Rule] = {
+        "discrete": lambda rows: discrete_entropy(rows[:, 0].astype(np.int64), correction),
+        "knn": lambda rows: neighbour_entropy(rows, k=k),
+        "gaussian": _gaussian_entropy,
+    }
+    if estimator is not None:
+        _check_rule(estimator, rules)
+        discrete = estimator == "discrete"
+    (block,) = as_blocks(x, discrete=None if discrete is None else ("x",) if discrete else ())
+    name = estimator or ("discrete" if block.discrete else "knn")
+    return _with_interval(rules[name], block, name, units, confidence, seed, k if name == "knn" else 1)
+
+
+def _check_rule(name: str, rules: dict[str, Rule]) -> None:
+    if name not in rules:
+        raise DataError(f"estimator={name!r} is not known{nearest(name, rules)}")
+
+
+def _gaussian_entropy(rows: Array) -> float:
+    """½ (d log 2πe + log|Σ|); columns are brought near 1 by powers of two, so that no square under- or overflows."""
+    exponents = np.frexp(np.max(np.abs(rows), axis=0))[1]
+    value = log_determinant(np.ldexp(rows, -exponents), correct=True) + 2 * np.log(2) * exponents.sum()
+    if np.isinf(value):
+        raise DataError("some columns of x are constant or determined by others: their differential entropy is −∞")
+    return float(0.5 * (rows.shape[1] * np.log(2 * np.pi * np.e) + value))
+
+
+def _with_interval(
+    rule: Rule, block: Block, method: str, units: str, confidence: float | None, seed: int, k: int,
+    spoken: tuple[str, ...] = (),
+) -> Estimate:  # fmt: skip
+    check_confidence(confidence)
+    check_units(units)
+    rows, ends = block.values, (np.nan, np.nan)
+    value = float(rule(rows))
+    if method in ("knn", "ksg"):
+        spoken += tuple(filter(None, [tie_caution(block, "read the value with care")]))
+    if confidence is not None and np.isfinite(value):
+        smallest = max(30, 4 * rows.shape[1], 4 * k)
+        ends = interval(value, *_subsampled(rule, rows, seed, smallest, confidence))
+        spoken += (SHORT,) if np.isnan(ends[0]) else ()
+    found = Estimate(
+        value, low=ends[0], high=ends[1], method=method, n=len(rows), warnings=spoken,
+        confidence=np.nan if confidence is None else confidence,
+    )  # fmt: skip
+    return found.to(units)
+
+
+def _subsampled(rule: Rule, rows: Array, seed: int, smallest: int, confidence: float) -> tuple[float, float, float]:
+    """Standard error, level, degrees of freedom; NaN if some part of the rows is degenerate."""
+    try:
+        error, freedom = subsampling_error(lambda part: rule(rows[part]), len(rows), seed, smallest)
+    except DataError:
+        return np.nan, confidence, np.nan
+    return error, confidence, freedom
+
+
+def total_correlation(
+    x: ArrayLike, *, estimator: str = "ksg", normalize: str | None = "std", units: str = "nats", k: int = 3,
+    confidence: float | None = 0.95, seed: int = 0,
+) -> Estimate:  # fmt: skip
+    """Σ h(X_j) − h(X): how far the columns of one variable are from independent.
+
+    >>> rng = np.random.default_rng(0)
+    >>> bool(abs(total_correlation(rng.standard_normal((1000, 3)))) < 0.05)
+    True
+    """
+    rules: dict[str, Rule] = {
+        "ksg": lambda rows: ksg_total_correlation(tuple(c[:, None] for c in rows.T), k=k),
+        "gaussian": _gaussian_total_correlation,
+    }
+    _check_rule(estimator, rules)
+    if normalize == "whiten":
+        raise DataError("normalize='whiten' removes the very dependence that total correlation measures; use 'std'")
+    (block,) = as_blocks(x, discrete=())
+    if block.d < 2:
+        raise DataError("x has one column; total correlation compares two or more")
+    varies, scale = np.ptp(block.values, axis=0) > 0, "std" if normalize == "default" else normalize
+    spoken = () if varies.all() else (f"{np.sum(~varies)} columns of x are constant and add nothing",)
+    if varies.sum() < 2:
+        return Estimate(0.0, low=0.0, high=0.0, method="constant", n=block.n, confidence=confidence or np.nan,
+                        warnings=spoken).to(units)  # fmt: skip
+    block, rule = Block("x", block.values[:, varies]), rules[estimator]
+    return _with_interval(
+        lambda rows: rule(normalise(rows, scale)), block, estimator, units, confidence, seed, k, spoken
+    )
+
+
+def _gaussian_total_correlation(rows: Array) -> float:
+    """½ (Σ log σ²_j − log|Σ|) less its bias; ∞ if columns determine each other."""
+    single = sum(log_determinant(rows[:, [j]], correct=True) for j in range(rows.shape[1]))
+    return 0.5 * (single - log_determinant(rows, correct=True))
+
+
+def pairwise(
+    x: ArrayLike, y: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
+    units: str = "nats", seed: int = 0, k: int | None = None,
+) -> Array:  # fmt: skip
+    """Matrix of I(x_i; y_j) between columns; with x alone, between its own columns, NaN on the diagonal.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.standard_normal(500)
+    >>> table = pairwise(np.stack([a, a + rng.standard_normal(500), rng.standard_normal(500)], axis=1))
+    >>> bool(table[0, 1] > 0.2), bool(table[0, 2] < 0.1), bool(np.isnan(table[0, 0]))
+    (True, True, True)
+    """
+    blocks = as_blocks(x, y, discrete=())
+    left, right = blocks[0].values, blocks[-1].values
+
+    def one(i: int, j: int) -> float:
+        return mutual_information(
+            left[:, i],
+            right[:, j],
+            estimator=estimator,
+            normalize=normalize,
+            units=units,
+            seed=seed,
+            k=k,
+            confidence=None,
+        )
+
+    table = np.full((left.shape[1], right.shape[1]), np.nan)
+    for i in range(left.shape[1]):
+        for j in range(right.shape[1]):
+            if y is not None:
+                table[i, j] = one(i, j)
+            elif i < j:
+                table[i, j] = table[j, i] = one(i, j)
+    return table
