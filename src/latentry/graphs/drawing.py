@@ -15,12 +15,12 @@ from latentry.graphs.names import Edge
 
 __all__ = ["to_svg", "to_text", "write_svg"]
 
-_ROW, _HIGH, _MARGIN = 96.0, 34.0, 14.0  # pixels between layers, height of a node, margin
+_ROW, _GAP, _HIGH, _MARGIN = 92.0, 40.0, 34.0, 14.0  # pixels: between layers, between nodes, height of a node, margin
 _LETTER = 7.6  # pixels a letter takes at 14 px
 _STYLE = (
     "text{font:14px system-ui,sans-serif;fill:#1c2733}.label{font-size:11.5px;fill:#4a5a6a;paint-order:stroke;"
-    "stroke:#fff;stroke-width:4px;stroke-linejoin:round}.node{fill:#eef4fb;stroke:#3a6ea5;stroke-width:1.5}"
-    ".edge{fill:none;stroke:#51657a}.open{stroke-dasharray:none;stroke:#9a6b1f}.head{fill:#51657a}"
+    "stroke:#fff;stroke-width:5px;stroke-linejoin:round}.node{fill:#eef4fb;stroke:#3a6ea5;stroke-width:1.5}"
+    ".edge{fill:none;stroke:#51657a}.open{stroke:#9a6b1f}.head{fill:#51657a}"
 )
 
 
@@ -36,34 +36,45 @@ def to_svg(
     Strengths, when given, are written beside the edges and set their width. Layout takes O(edges²) per sweep.
 
     >>> picture = to_svg(Graph(["A", "B"], [("A", "B")]), {("A", "B"): 0.2})
-    >>> picture[:4], "0.2 nats" in picture
+    >>> picture[:4], ">0.2<" in picture
     ('<svg', True)
 
     Args:
         graph: a graph, or the class of one.
         strengths: number per edge, such as `edge_strengths` or bootstrap frequencies.
-        unit: written after each number.
+        unit: of the numbers, named below the drawing.
         title: read aloud by screen readers and shown on hover.
     """
     found = _matched(graph, strengths)
     layout = arranged(graph)
     wide = {n: max(44.0, _LETTER * len(n) + 24) for n in graph.names}
-    column = max(wide.values(), default=44.0) + 46
-    size = (layout.width * column + max(wide.values(), default=0.0) + 2 * _MARGIN, layout.depth * _ROW + _HIGH + 2 * _MARGIN)
-    left, top = max(wide.values(), default=0.0) / 2 + _MARGIN, _HIGH / 2 + _MARGIN
-    at = _scaled(layout, column, left, top)
-    edges = [_edge(e, at, wide, e in graph.undirected, found, unit) for e in layout.routes]
+    widest = max(wide.values())
+    notes = _notes(graph, found, unit)
+    width = max(layout.width * (widest + _GAP) + widest, _LETTER * 0.8 * max(map(len, notes), default=0)) + 2 * _MARGIN
+    height = layout.depth * _ROW + _HIGH + 2 * _MARGIN
+    at = _scaled(layout, widest + _GAP, (width - layout.width * (widest + _GAP)) / 2, _HIGH / 2 + _MARGIN)
+    edges = [_edge(e, at, wide, e in graph.undirected, found) for e in layout.routes]
     nodes = [_node(n, at.places[n], wide[n]) for n in graph.names]
+    lines = [f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)]
+    body = [*(path for path, _ in edges), *nodes, *(label for _, label in edges), *lines]
+    height += 16 * len(notes) + (4 if notes else 0)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]:.0f} {size[1]:.0f}" width="{size[0]:.0f}" '
-        f'height="{size[1]:.0f}" role="img"><title>{html.escape(title)}</title><style>{_STYLE}</style>'
-        f"{''.join(path for path, _ in edges)}{''.join(nodes)}{''.join(label for _, label in edges)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" role="img" style="background:#fff"><title>{html.escape(title)}</title><style>{_STYLE}</style>{"".join(body)}</svg>'
     )
 
 
-def write_svg(path: str | Path, graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None) -> None:
-    """Write the drawing to a file."""
-    Path(path).write_text(to_svg(graph, strengths), encoding="utf-8")
+def _notes(graph: Graph | CPDAG, strengths: Mapping[Edge, float], unit: str) -> list[str]:
+    """What a reader must know to read the drawing."""
+    notes = [f"numbers and widths: {html.escape(unit)}"] if strengths and unit else []
+    return notes + (["no arrowhead: direction not determined"] if graph.undirected else [])
+
+
+def write_svg(
+    path: str | Path, graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats"
+) -> None:
+    """Write the drawing of `to_svg` to a file."""
+    Path(path).write_text(to_svg(graph, strengths, unit=unit), encoding="utf-8")
 
 
 def _matched(graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None) -> dict[Edge, float]:
@@ -93,7 +104,7 @@ def _node(name: str, at: Point, wide: float) -> str:
 
 
 def _edge(
-    edge: Edge, at: Layout, wide: Mapping[str, float], is_open: bool, strengths: Mapping[Edge, float], unit: str
+    edge: Edge, at: Layout, wide: Mapping[str, float], is_open: bool, strengths: Mapping[Edge, float]
 ) -> tuple[str, str]:
     """The line with its head, and the label, which is drawn last so that nothing hides it."""
     points = list(at.routes[edge])
@@ -103,7 +114,7 @@ def _edge(
     share = strengths[edge] / largest if edge in strengths and largest > 0 else 0.2
     line = f'<path class="edge{" open" if is_open else ""}" stroke-width="{1.2 + 3.3 * max(0.0, share):.2f}" d="{_curve(points)}"/>'
     head = "" if is_open else _head(points)
-    return line + head, _label(points, strengths.get(edge), unit)
+    return line + head, _label(points, strengths.get(edge))
 
 
 def _border(inner: Point, outer: Point, wide: float, gap: float = 0.0) -> Point:
@@ -133,14 +144,13 @@ def _head(points: list[Point]) -> str:
     return f'<polygon class="head" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}"/>'
 
 
-def _label(points: list[Point], value: float | None, unit: str) -> str:
+def _label(points: list[Point], value: float | None) -> str:
     if value is None:
         return ""
     half = (len(points) - 1) // 2
     (ax, ay), (bx, by) = points[half], points[half + 1]
-    text = f"{value:.3g} {unit}".strip()
     x, y = (ax + bx) / 2, (ay + by) / 2 + 4
-    return f'<text class="label" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{html.escape(text)}</text>'
+    return f'<text class="label" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{value:.2g}</text>'
 
 
 def to_text(graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats") -> str:

@@ -192,17 +192,19 @@ def members(pattern: CPDAG, outcomes: int | Sequence[int] = 2) -> Iterator[Graph
     [Graph(A → B), Graph(B → A)]
     """
     fixed = {(frozenset((a, b)), c) for a, c, b in v_structures(pattern)}
-    for arrows in _completions(set(pattern.compelled), set(pattern.reversible)):
+    for arrows in _completions(set(pattern.compelled), set(pattern.reversible), pattern.names):
         if not find_cycle(arrows):
             graph = Graph(pattern.names, tuple(arrows), outcomes)  # type: ignore[arg-type]
             if _signature(graph)[1] == fixed:
                 yield graph
 
 
-def _completions(arrows: set[Edge], open_: set[Edge]) -> Iterator[set[Edge]]:
+def _completions(arrows: set[Edge], open_: set[Edge], names: Sequence[str]) -> Iterator[set[Edge]]:
+    """All orientations that the rules allow; those that follow the order of the nodes come first."""
     if not open_:
         yield arrows
         return
-    a, b = min(open_)
-    for edge in ((a, b), (b, a)):
-        yield from _completions(*meek(arrows | {edge}, open_ - {(a, b)}))
+    i, j = min(sorted((names.index(a), names.index(b))) for a, b in open_)
+    left = {e for e in open_ if set(e) != {names[i], names[j]}}
+    for edge in ((names[i], names[j]), (names[j], names[i])):
+        yield from _completions(*meek(arrows | {edge}, left), names)

@@ -174,8 +174,8 @@ def hodge_of(graph: Graph) -> Hodge:
     place = {name: float(i) for i, name in enumerate(graph.order)}
     joined = graph.adjacency | graph.adjacency.T
     pairs = joined[np.triu_indices(len(graph.names), 1)]
-    gates = jnp.where(pairs, _OPEN, _SHUT)
-    return Hodge(jnp.array([place[n] for n in graph.names]), jnp.full(len(pairs), 0.5413), gates)
+    parts = ([place[n] for n in graph.names], np.full(len(pairs), 0.5413), np.where(pairs, _OPEN, _SHUT))
+    return Hodge(*(jnp.asarray(part, float) for part in parts))
 
 
 def hodge_graph(
