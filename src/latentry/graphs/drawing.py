@@ -58,9 +58,10 @@ def to_svg(
     lines = [f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)]
     body = [*(path for path, _ in edges), *nodes, *(label for _, label in edges), *lines]
     height += 16 * len(notes) + (4 if notes else 0)
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img" style="background:#fff"><title>{html.escape(title)}</title><style>{_STYLE}</style>{"".join(body)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" style="background:#fff">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style>{''.join(body)}</svg>"
     )
 
 

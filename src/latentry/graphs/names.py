@@ -47,7 +47,7 @@ def as_outcomes(outcomes: int | Sequence[int], names: Sequence[str]) -> tuple[in
         raise DataError(f"{len(each)} numbers of outcomes for {len(names)} nodes")
     for name, number in zip(names, each, strict=True):
         if int(number) != number or number < 2:
-            raise DataError(f"node {name!r} has {number} outcomes; a node needs at least 2, so leave a constant one out")
+            raise DataError(f"node {name!r} has outcomes={number}; a node needs at least 2, so leave a constant one out")
     return tuple(int(number) for number in each)
 
 
