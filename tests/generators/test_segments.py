@@ -64,7 +64,7 @@ def test_scales_are_deviations_or_variances_or_fixed_or_common():
         for kind in ("deviations", "variances", "fixed", "common")
     }
     assert np.allclose(made["variances"] ** 2, made["deviations"], rtol=0.06)
-    assert np.allclose(made["fixed"], 1, atol=0.03)
+    assert np.allclose(made["fixed"], 1.75, atol=0.06)
     assert np.allclose(made["common"][:, 0], made["common"][:, 1], rtol=0.04)
 
 

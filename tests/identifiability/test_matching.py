@@ -41,6 +41,26 @@ def test_a_rotation_is_low_strong_and_high_weak(rng):
     assert (r_squared(z[held], s[held], fit_on=(z[other], s[other])) > 0.99).all()
 
 
+def test_canonical_variates_are_those_of_scikit_learn(rng):
+    from sklearn.cross_decomposition import CCA
+
+    from latentry.identifiability.matching import _canonical
+
+    s = rng.normal(size=(300, 3))
+    z = s @ rng.normal(size=(3, 4)) + rng.normal(size=(300, 4))
+    ours = _canonical(z, s, (z, s))
+    theirs = CCA(3, max_iter=5000, tol=1e-12).fit(z, s).transform(z, s)
+    for one, other in zip(ours, theirs, strict=True):
+        turned = np.abs(np.corrcoef(one.T, other.T)[:3, 3:])
+        assert np.allclose(turned, np.eye(3), atol=1e-4)
+
+
+def test_a_constant_or_copied_latent_does_not_spoil_the_weak_score(rng):
+    s = rng.normal(size=(400, 2))
+    z = np.column_stack([s @ [[1, 1], [-1, 1]], s[:, 0], np.ones(400)])
+    assert np.isclose(mcc(z[:200], s[:200], weak_on=(z[200:], s[200:])), 1)
+
+
 def test_noise_scores_low_out_of_sample(rng):
     z, s = rng.normal(size=(2000, 5)), rng.normal(size=(2000, 5))
     assert (r_squared(z[:1000], s[:1000], fit_on=(z[1000:], s[1000:])) < 0.02).all()

@@ -86,7 +86,7 @@ def segments(
         layers: Linear maps, counted without the nonlinearities between them.
         means: "zero"; "uniform" on [-5, 5]; or "staircase", where the first source climbs 3 per segment in random order.
         scales: What is uniform on [0.5, 3] for each segment and source: "deviations" (standard ones) or "variances".
-            "fixed" makes every deviation 1, so that at most means change; with "common" all sources of a segment share
+            "fixed" makes every deviation 1.75, so that at most means change; with "common" all sources of a segment share
             one deviation, so that no two of them can be told apart.
         base: "gaussian", "laplace" or "secant", each with variance 1.
         noise: Standard deviation of Gaussian noise added to what is observed.
@@ -138,7 +138,7 @@ def _check_words(means: str, scales: str, base: str, observations: str, matrices
 def _spreads(scales: str, domains: int, latents: int, rng: np.random.Generator) -> np.ndarray:
     drawn = rng.uniform(0.5, 3.0, size=(domains, latents))
     if scales == "fixed":
-        return np.ones_like(drawn)
+        return np.full_like(drawn, 1.75)
     if scales == "common":
         return np.repeat(drawn[:, :1], latents, axis=1)
     return np.sqrt(drawn) if scales == "variances" else drawn

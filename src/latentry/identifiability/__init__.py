@@ -1,6 +1,27 @@
 """Whether the latents could be found at all, and how well they were."""
 
+from latentry.identifiability.agreement import Agreement, agreement
 from latentry.identifiability.changes import SufficientChanges, sufficient_changes
+from latentry.identifiability.collapse import Collapse, collapse
+from latentry.identifiability.disentanglement import DCI, dci, mig, sap
 from latentry.identifiability.matching import Match, correlations, match, mcc, r_squared
+from latentry.identifiability.unmixing import unmix
 
-__all__ = ["Match", "SufficientChanges", "correlations", "match", "mcc", "r_squared", "sufficient_changes"]
+__all__ = [
+    "DCI",
+    "Agreement",
+    "Collapse",
+    "Match",
+    "SufficientChanges",
+    "agreement",
+    "collapse",
+    "correlations",
+    "dci",
+    "match",
+    "mcc",
+    "mig",
+    "r_squared",
+    "sap",
+    "sufficient_changes",
+    "unmix",
+]

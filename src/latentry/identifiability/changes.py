@@ -11,7 +11,7 @@ import numpy as np
 from latentry.data import Dataset, LatentLaws
 from latentry.errors import DataError, DataWarning
 from latentry.evidence import Verdict
-from latentry.identifiability.conclusion import Facts, conclude
+from latentry.identifiability.conclusion import Candidate, Facts, conclude
 from latentry.identifiability.measured import MeasuredLaws, from_rows, from_table, natural_parameters
 from latentry.identifiability.weakest import Change, change_along, rank_of_changes, spectrum, weakest_change
 
@@ -123,7 +123,7 @@ def sufficient_changes(
     """
     _check_settings(tolerance, level, bootstrap)
     laws = _laws_of(model)
-    measured = from_table(laws) if data is None else from_rows(*_latents_of(model, data), seed=seed)
+    measured = _measured(laws, model, data, seed)
     if measured.latents != laws.latents:
         raise DataError(
             f"data have {measured.latents} latents and the laws {laws.latents}: give latents of this model."
@@ -155,6 +155,14 @@ def sufficient_changes(
         tolerance,
         level,
     )
+
+
+def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredLaws:
+    if data is None:
+        return from_table(laws)
+    seen = from_rows(*_latents_of(model, data), seed=seed)
+    # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table.
+    return replace(from_table(laws), dependence=seen.dependence) if laws.family == "natural" else seen
 
 
 def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
@@ -204,10 +212,21 @@ def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: fl
         low = high = np.array([], dtype=int)
     pairs = _inseparable(measured, tolerance, level)
     facts = Facts(laws, measured, means, variances, pairs, tolerance, level)
-    candidates = tuple(
-        _candidate(measured, moving, power, level) for moving in {tuple(low): low, tuple(high): high}.values()
-    )
-    return replace(facts, candidates=candidates)
+    if laws.family == "natural":
+        return replace(facts, candidates=(_candidate(measured, *_general(laws, measured), level),))
+    choices = {tuple(moving): natural_parameters(measured, moving, power=power) for moving in (low, high)}
+    return replace(facts, candidates=tuple(_candidate(measured, *choice, level) for choice in choices.values()))
+
+
+def _general(laws: LatentLaws, measured: MeasuredLaws) -> tuple[np.ndarray, np.ndarray]:
+    """Natural parameters of any family as one row per domain, and what one row of data leaves unknown of them."""
+    kept = laws.take([laws.labels.index(label) for label in measured.labels])
+    domains, size, count = kept.natural.shape  # type: ignore[union-attr]
+    noise = np.zeros((domains, size * count, size * count))
+    for latent in range(size):
+        own = slice(latent * count, (latent + 1) * count)
+        noise[:, own, own] = np.linalg.pinv(kept.fisher[:, latent], hermitian=True)  # type: ignore[index]
+    return kept.natural.reshape(domains, -1), noise  # type: ignore[union-attr]
 
 
 def _moves(change: Change, tolerance: float, cautious: bool) -> bool:
@@ -215,10 +234,9 @@ def _moves(change: Change, tolerance: float, cautious: bool) -> bool:
     return cautious if found is None else found
 
 
-def _candidate(measured: MeasuredLaws, moving: np.ndarray, power: float, level: float) -> tuple[Any, ...]:
-    values, noise = natural_parameters(measured, moving, power=power)
+def _candidate(measured: MeasuredLaws, values: np.ndarray, noise: np.ndarray, level: float) -> Candidate:
     weakest = weakest_change(values, noise, measured.rows, level) if measured.domains > values.shape[1] else None
-    return values, noise, weakest
+    return Candidate(values, noise, weakest)
 
 
 def _each_change(measured: MeasuredLaws, level: float) -> tuple[tuple[Change, ...], tuple[Change, ...]]:

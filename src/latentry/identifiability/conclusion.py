@@ -33,6 +33,14 @@ class Conclusion(NamedTuple):
     up_to: str
 
 
+class Candidate(NamedTuple):
+    """Natural parameters, the noise of one row, and the weakest change; None if there are too few domains for one."""
+
+    values: np.ndarray
+    noise: np.ndarray
+    weakest: Change | None
+
+
 @dataclass(frozen=True, eq=False)
 class Facts:
     """All that the answer rests on.
@@ -48,22 +56,22 @@ class Facts:
     pairs: tuple[tuple[int, int], ...]
     tolerance: float
     level: float
-    candidates: tuple[Any, ...] = field(default=())
+    candidates: tuple[Candidate, ...] = field(default=())
 
     @property
     def values(self) -> np.ndarray:
         """Natural parameters of the larger candidate."""
-        return self.candidates[-1][0]
+        return self.candidates[-1].values
 
     @property
     def noise(self) -> np.ndarray:
         """Noise of the larger candidate."""
-        return self.candidates[-1][1]
+        return self.candidates[-1].noise
 
     @property
     def weakest(self) -> Change | None:
         """Weakest change of the larger candidate; None when there are too few domains for it to be above 0."""
-        return self.candidates[-1][2]
+        return self.candidates[-1].weakest
 
     @property
     def needed(self) -> int:
@@ -73,7 +81,7 @@ class Facts:
     @property
     def inseparable(self) -> tuple[tuple[int, int], ...]:
         """Pairs that a rotation mixes without a trace; only Gaussian latents have them."""
-        return () if self.laws.family == "laplace" else self.pairs
+        return () if self.laws.family in ("laplace", "natural") else self.pairs
 
     def _still(self, changes: Sequence[Change]) -> list[bool]:
         return [change.exceeds(self.tolerance) is False for change in changes]
@@ -98,7 +106,9 @@ class Facts:
     def means_only(self) -> bool:
         """Whether some mean moves and no variance does."""
         moves = [change.exceeds(self.tolerance) for change in self.mean_changes]
-        return any(moves) and (self.laws.family == "mean" or all(self.still_variances))
+        return (
+            any(moves) and self.laws.family != "natural" and (self.laws.family == "mean" or all(self.still_variances))
+        )
 
     @property
     def moving_means(self) -> int:
@@ -108,17 +118,32 @@ class Facts:
     @property
     def holds(self) -> bool | None:
         """Whether the changes have full rank, for every candidate; None when the rows leave it open."""
-        found = {False if weakest is None else weakest.exceeds(self.tolerance) for _, _, weakest in self.candidates}
+        found = {c.weakest is not None and c.weakest.exceeds(self.tolerance) for c in self.candidates}
         return found.pop() if len(found) == 1 else None
 
 
 def conclude(facts: Facts) -> Conclusion:
     """The first rule that applies answers."""
-    for rule in (_no_promise, _nothing_changes, _means_only, _laplace_moves, _too_few, _dependent_changes, _sufficient):
+    for rule in _RULES:
         found = rule(facts)
         if found is not None:
             return found
     return _open(facts)
+
+
+def _general_family(facts: Facts) -> Conclusion | None:
+    """Any number k of statistics for each latent: Theorem 1, and Theorem 2 when k ≥ 2."""
+    if facts.laws.family != "natural" or facts.measured.domains < facts.needed:
+        return None
+    count = facts.values.shape[1] // facts.measured.latents
+    if facts.holds is not True:
+        return _unsure(
+            facts, "not all statistics of this family change on their own.", 'fewer of them: prior="gaussian"'
+        )
+    up_to = "order and a one-to-one map of each latent" if count > 1 else "an invertible linear map of their statistics"
+    sentence = f"identifiable up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
+    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, _doubt(facts))
+    return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to)
 
 
 def _no_promise(facts: Facts) -> Conclusion | None:
@@ -162,13 +187,13 @@ def _laplace_moves(facts: Facts) -> Conclusion | None:
 
 def _too_few(facts: Facts) -> Conclusion | None:
     present = facts.measured.domains
-    fewest = min(values.shape[1] for values, _, _ in facts.candidates) + 1
+    fewest = min(candidate.values.shape[1] for candidate in facts.candidates) + 1
     if present >= fewest:
         return None
     sentence = f"not identifiable: {present} domains, at least {fewest} needed for {_what(facts)}."
     missing = facts.needed - present
     change = f"{missing} more domain{'s' * (missing > 1)} whose {_which(facts)} differ"
-    return _no(facts, sentence, change, "what the theorem does not say", exact=present)
+    return _no(facts, sentence, change, "what no theorem says", exact=present)
 
 
 def _dependent_changes(facts: Facts) -> Conclusion | None:
@@ -180,7 +205,7 @@ def _dependent_changes(facts: Facts) -> Conclusion | None:
         change = f"a domain in which the variances of latents {i} and {j} change by different factors"
     else:
         change = f"domains whose {_which(facts)} differ in new ways"
-    return _no(facts, sentence, change, "what the theorem does not say")
+    return _no(facts, sentence, change, "what no theorem says")
 
 
 def _sufficient(facts: Facts) -> Conclusion | None:
@@ -196,8 +221,20 @@ def _sufficient(facts: Facts) -> Conclusion | None:
     return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
 
 
+_RULES = (
+    _no_promise,
+    _nothing_changes,
+    _general_family,
+    _means_only,
+    _laplace_moves,
+    _too_few,
+    _dependent_changes,
+    _sufficient,
+)
+
+
 def _open(facts: Facts) -> Conclusion:
-    weakest = min((w for _, _, w in facts.candidates if w is not None), key=lambda w: w.low)
+    weakest = min((c.weakest for c in facts.candidates if c.weakest is not None), key=lambda change: change.low)
     sentence = (
         f"the weakest change lies between {weakest.low:.2g} and {weakest.high:.2g} standard errors of one row; the declared "
         f"{facts.tolerance:g} is inside, or it is open whether some means move."
@@ -207,7 +244,7 @@ def _open(facts: Facts) -> Conclusion:
 
 def _unsure(facts: Facts, sentence: str, change: str) -> Conclusion:
     verdict = Verdict("cannot say", sentence, {}, change)
-    return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="what the theorem does not say")
+    return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="what no theorem says")
 
 
 def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None = None) -> Conclusion:
@@ -220,7 +257,7 @@ def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None 
 
 
 def _bound(facts: Facts, direction: Any) -> Bound:
-    changes = [weakest for _, _, weakest in facts.candidates if weakest is not None]
+    changes = [candidate.weakest for candidate in facts.candidates if candidate.weakest is not None]
     if not changes:  # fewer domains than statistics: some direction does not change at all
         return Bound(0.0)
     value = min(c.low for c in changes) if direction == "lower" else max(c.high for c in changes)
@@ -230,11 +267,15 @@ def _bound(facts: Facts, direction: Any) -> Bound:
 
 
 def _which(facts: Facts) -> str:
+    if facts.laws.family == "natural":
+        return "natural parameters"
     return "means and variances" if facts.moving_means else "variances"
 
 
 def _what(facts: Facts) -> str:
     size, moving = facts.measured.latents, facts.moving_means
+    if facts.laws.family == "natural":
+        return f"{size} latents with {facts.values.shape[1] // size} statistics each"
     if not moving:
         return f"{size} latents whose variances change"
     some = "" if moving == size else f", {moving} of them with moving means"

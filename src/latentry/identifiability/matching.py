@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
-from sklearn.cross_decomposition import CCA
 
 from latentry.errors import DataError, nearest
 
@@ -77,9 +76,22 @@ def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | N
 
 
 def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Canonical variates: whiten both sides, then take the singular vectors of what they share (Björck and Golub, 1973)."""
     found, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
-    size = min(found.shape[1], true.shape[1])
-    return CCA(n_components=size, max_iter=2000).fit(found, true).transform(as_columns("z", z), as_columns("s", s))
+    if len(found) != len(true):
+        raise DataError(f"weak_on: z has {len(found)} rows and s has {len(true)}: give the same rows of both.")
+    whiten_found, whiten_true = _whitening(found), _whitening(true)
+    left, _, right = np.linalg.svd(
+        whiten_found.T @ (found - found.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true, full_matrices=False
+    )
+    return as_columns("z", z) @ whiten_found @ left, as_columns("s", s) @ whiten_true @ right.T
+
+
+def _whitening(columns: np.ndarray) -> np.ndarray:
+    """A map to orthonormal columns; directions without any spread are left out."""
+    _, size, axes = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    kept = size > 1e-10 * max(size[0], np.finfo(float).tiny)
+    return axes[kept].T / size[kept]
 
 
 def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:

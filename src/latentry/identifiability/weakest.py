@@ -83,14 +83,15 @@ def rank_of_changes(
     centred = weight * (values - np.average(values, axis=0, weights=rows)) @ root
     left, size, right = np.linalg.svd(centred, full_matrices=False)
     errors = _noise_draws(root @ noise @ root, rows, draws, seed)
-    for rank in range(len(size)):
+    most = min(len(size), len(rows) - 1)
+    for rank in range(most):
         up, over = left[:, :rank], right[:rank].T
         rest = errors - up @ (up.T @ errors)
         rest = rest - (rest @ over) @ over.T
         beaten = (rest**2).sum(axis=(1, 2)) >= (size[rank:] ** 2).sum()
         if (1 + beaten.sum()) / (1 + draws) > level:
             return rank
-    return len(size)
+    return most
 
 
 def _noise_draws(noise: np.ndarray, rows: np.ndarray, draws: int, seed: int) -> np.ndarray:

@@ -1,0 +1,129 @@
+"""Posterior collapse: latents that say nothing about the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.data import Dataset, Domain, GaussianChannel, LatentLaws
+from latentry.errors import DataError
+from latentry.evidence import Bound, Verdict
+
+__all__ = ["Collapse", "collapse"]
+
+
+@dataclass(frozen=True, eq=False)
+class Collapse:
+    """For each latent, how much of it comes from the data.
+
+    Args:
+        divergence: Mean KL divergence of the posterior from the prior of its domain in nats; infinite for a noiseless
+            encoder, NaN when the prior is not known.
+        share: Of the variance within domains, the part that follows x: Var(E[z | x, u] | u) against that plus the posterior
+            variance. 0 when the encoder ignores x beyond u, 1 without noise.
+        active: Whether the posterior mean varies at all over rows (variance above 0.01 of the prior's; Burda et al., 2016).
+        collapsed: Latents whose share is below the threshold.
+        verdict: The same in words.
+    """
+
+    divergence: np.ndarray
+    share: np.ndarray
+    active: np.ndarray
+    collapsed: tuple[int, ...]
+    verdict: Verdict
+
+
+def collapse(source: Any, data: Any = None, *, laws: LatentLaws | None = None, threshold: float = 0.05) -> Collapse:
+    """Whether a model's latents follow the data, or only the prior of each domain.
+
+    An identifiable VAE whose encoder sees u can collapse to p(z | u): it then looks well, and its latents say nothing about
+    x that u did not.
+
+    Args:
+        source: A fitted model with ``channel()``, or a GaussianChannel.
+        data: Held-out rows: a Dataset for a model; for a channel, the domain of each of its rows (None: one domain).
+        laws: The prior of each domain, if ``source`` is a channel; a model brings its own.
+        threshold: A latent with a smaller share is collapsed.
+
+    >>> x = np.random.default_rng(0).normal(size=200)
+    >>> channel = GaussianChannel(np.column_stack([x, 0 * x]), np.column_stack([0 * x + 0.3, 0 * x + 1]))
+    >>> print(collapse(channel).verdict)
+    refuted: 1 of 2 latents is collapsed: latent 1 follows x by less than 5 % of its variance.
+    """
+    if not 0 < threshold < 1:
+        raise DataError(f"threshold = {threshold!r}: give a share between 0 and 1.")
+    channel, domain, laws = _channel_of(source, data, laws)
+    codes = np.zeros(len(channel), dtype=int) if domain is None or domain.labels is None else domain.values
+    mean, scale = channel.mean, channel.scale
+    within, noise = _within(mean, codes), (scale**2).mean(axis=0)
+    total = within + noise
+    share = np.divide(within, total, out=np.zeros_like(total), where=total > 0)
+    prior = _prior_rows(laws, domain)
+    reference = total if prior is None else (prior[1] ** 2).mean(axis=0)
+    divergence = np.full(mean.shape[1], np.nan) if prior is None else _divergence(mean, scale, *prior)
+    active = mean.var(axis=0) > 0.01 * reference
+    low = tuple(np.flatnonzero(share < threshold).tolist())
+    return Collapse(divergence, share, active, low, _verdict(share, low, threshold, len(mean)))
+
+
+def _channel_of(source: Any, data: Any, laws: Any) -> tuple[GaussianChannel, Domain | None, LatentLaws | None]:
+    if isinstance(source, GaussianChannel):
+        domain = None if data is None else Domain.of(data)
+        if domain is not None and len(domain) != len(source):
+            raise DataError(f"the channel has {len(source)} rows and the domain {len(domain)}: give one per row.")
+        return source, domain, laws
+    if not hasattr(source, "channel"):
+        raise DataError(f"{type(source).__name__} has no channel: give a fitted model, or a GaussianChannel.")
+    if not isinstance(data, Dataset):
+        raise DataError("data: give held-out rows as a Dataset.")
+    channel = source.channel(data)
+    if not isinstance(channel, GaussianChannel):
+        raise DataError("collapse is measured for Gaussian channels; this model's latents are categories.")
+    has_laws = (
+        laws is None and hasattr(source, "latent_laws") and data.domain is not None and not data.domain.is_continuous
+    )
+    return channel, data.domain, source.latent_laws() if has_laws else laws
+
+
+def _within(mean: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Variance of posterior means around the average of their domain."""
+    counts = np.bincount(codes)
+    sums = np.array([np.bincount(codes, column) for column in mean.T]).T
+    average = sums / np.maximum(counts, 1)[:, None]
+    return ((mean - average[codes]) ** 2).sum(axis=0) / max(len(mean) - np.sum(counts > 0), 1)
+
+
+def _prior_rows(laws: LatentLaws | None, domain: Domain | None) -> tuple[np.ndarray, np.ndarray] | None:
+    if laws is None or domain is None or domain.labels is None:
+        return None
+    place = {label: i for i, label in enumerate(laws.labels)}
+    unseen = [label for label in domain.labels if label not in place]
+    if unseen:
+        raise DataError(f"domain {unseen[0]!r} has no law among the {laws.domains} given.")
+    rows = np.array([place[label] for label in domain.labels])[domain.values]
+    return laws.location[rows], laws.scale[rows]
+
+
+def _divergence(mean: np.ndarray, scale: np.ndarray, location: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    r"""Mean of :math:`\log(\sigma_p/\sigma_q) + (\sigma_q^2 + (\mu_q - \mu_p)^2) / 2\sigma_p^2 - 1/2`."""
+    with np.errstate(divide="ignore"):
+        apart = np.log(prior) - np.log(scale)
+    return (apart + (scale**2 + (mean - location) ** 2) / (2 * prior**2) - 0.5).mean(axis=0)
+
+
+def _verdict(share: np.ndarray, low: tuple[int, ...], threshold: float, rows: int) -> Verdict:
+    evidence = {"smallest share": Bound(share.min(), method="on the rows given", n=rows)}
+    if not low:
+        least = f"{100 * share.min():.0f} %"
+        return Verdict(
+            "certified", f"no latent is collapsed: each follows x by at least {least} of its variance.", evidence
+        )
+    one, names = len(low) == 1, ", ".join(map(str, low))
+    sentence = (
+        f"{len(low)} of {len(share)} latents {'is' if one else 'are'} collapsed: {'latent' if one else 'latents'} {names} "
+        f"follow{'s' * one} x by less than {100 * threshold:g} % of {'its' if one else 'their'} variance."
+    )
+    change = 'an encoder without u, a smaller observation noise, or estimation="staged"'
+    return Verdict("refuted", sentence, evidence, change)
