@@ -118,13 +118,17 @@ def _near(values: np.ndarray) -> str:
 
 
 def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
-    kept = np.flatnonzero(np.asarray(rows) >= LEAST_ROWS)
-    for place in np.flatnonzero(np.asarray(rows) < LEAST_ROWS):
+    counts = np.asarray(rows)
+    few = np.flatnonzero(counts < LEAST_ROWS)
+    if few.size:
+        others = f", and {few.size - 1} more domains" if few.size > 1 else ""
         warnings.warn(
-            f"domain {labels[place]!r} has {rows[place]:g} rows, fewer than {LEAST_ROWS}: its law says little and is left out.",
+            f"domain {labels[few[0]]!r} has {counts[few[0]]:g} rows, fewer than {LEAST_ROWS}{others}: a law from so few "
+            "says little and is left out.",
             DataWarning,
             stacklevel=4,
         )
+    kept = np.flatnonzero(counts >= LEAST_ROWS)
     _require_domains(len(kept))
     return kept
 
@@ -132,7 +136,7 @@ def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
 def _require_domains(count: int) -> None:
     if count < 2:
         raise DataError(
-            f"{count} domain with at least {LEAST_ROWS} rows: changes between domains need 2 at the very least."
+            f"{count} domain{'s' * (count != 1)} with at least {LEAST_ROWS} rows: changes between domains need 2 at the very least."
         )
 
 
