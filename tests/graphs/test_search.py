@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from latentry import graphs
 from latentry.graphs import Counts, Graph, Knowledge
+from latentry.graphs.finding import _affordable_parents
 
 
 def family(tables, graph, node):
@@ -149,6 +150,20 @@ def test_orders_take_many_nodes_without_a_table():
     agreement = graphs.compare(found.graph, chain).skeleton
     assert agreement.recall == 1.0
     assert agreement.precision > 0.9
+
+
+@pytest.mark.parametrize(("nodes", "limit"), [(2, 1), (10, 9), (20, 4), (30, 3), (300, 3)])
+def test_orders_allow_as_many_parents_as_they_can_score(nodes, limit):
+    assert _affordable_parents(nodes) == limit
+
+
+def test_orders_beyond_the_budget_say_whom_they_considered(monkeypatch):
+    monkeypatch.setattr("latentry.graphs.finding.BUDGET", 40)
+    rows = np.random.default_rng(0).integers(0, 2, (50, 5))
+    rows[:, 4] = rows[:, 3]
+    found = graphs.search(Counts.from_rows(rows), method="orders", max_parents=2)
+    assert found.notes[1] == "The parents of 5 nodes were sought among the 3 nearest by pairwise score."
+    assert found.cpdag.reversible == (("N4", "N5"),)
 
 
 def test_the_collider_of_circles_is_found():

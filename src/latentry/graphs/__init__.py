@@ -3,6 +3,7 @@
 from latentry.graphs.counts import Counts
 from latentry.graphs.drawing import to_svg, to_text, write_svg
 from latentry.graphs.equivalence import CPDAG, cpdag, equivalent, members, v_structures
+from latentry.graphs.finding import Found, search
 from latentry.graphs.graph import Graph, all_dags
 from latentry.graphs.hodge import (
     Hodge,
@@ -19,7 +20,6 @@ from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.metrics import Agreement, Comparison, compare, shd
 from latentry.graphs.sampling import counterfactual, sample
 from latentry.graphs.scores import Scorer, edge_support, graph_score
-from latentry.graphs.search import Found, search
 from latentry.graphs.separation import d_separated
 from latentry.graphs.strength import EdgeFrequencies, bootstrap, edge_frequencies, edge_strengths
 from latentry.graphs.tables import fit_cpts, intervene, joint_table, random_cpts

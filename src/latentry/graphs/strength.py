@@ -12,10 +12,10 @@ from scipy.special import entr
 from latentry.errors import DataError
 from latentry.graphs.counts import Counts, as_counts
 from latentry.graphs.equivalence import CPDAG
+from latentry.graphs.finding import Found, search
 from latentry.graphs.graph import Graph
 from latentry.graphs.names import Edge
 from latentry.graphs.scores import matching_counts
-from latentry.graphs.search import Found, search
 from latentry.graphs.tables import joint_table
 
 __all__ = ["EdgeFrequencies", "bootstrap", "edge_frequencies", "edge_strengths"]

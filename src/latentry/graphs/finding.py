@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -22,9 +23,9 @@ from latentry.graphs.scores import Score, Scorer
 __all__ = ["Found", "search"]
 
 Method = Literal["auto", "exact", "orders"]
-EXACT_NODES = 12  # 2^12 evaluations of φ: well under a second for a few thousand distinct rows
+EXACT_NODES = 14  # 2^14 evaluations of φ: about a second for a few thousand distinct rows
 LARGEST_EXACT = 18  # the arrays of the dynamic programme take 24 L 2^L bytes: 113 MB at 18
-PARENTS_OF_ORDERS = 3
+FEWEST_PARENTS = 3  # that the search among orders allows, however many nodes there are
 BUDGET = 200_000  # parent sets scored by the search among orders
 
 
@@ -65,7 +66,7 @@ def search(
     restarts: int = 20,
     seed: int = 0,
 ) -> Found:
-    """The graph with the best score: exact up to 18 nodes (`auto`: up to 12), among orders beyond.
+    """The graph with the best score: exact up to 18 nodes (`auto`: up to 14), among orders beyond.
 
     Cost: `exact` evaluates at most 2^L sets and then takes O(L² 2^L) steps; `orders` scores at most 200,000 parent
     sets and then moves nodes in orders, O(L²) look-ups per sweep, from `restarts` random orders.
@@ -83,7 +84,7 @@ def search(
         tiers: groups of nodes, causes first; no edge leads back into an earlier group.
         required: edges that must be there.
         forbidden: edges that must not be there.
-        max_parents: of any node; None is no limit for `exact` and 3 for `orders`.
+        max_parents: of any node; None is no limit for `exact`, and for `orders` as many as 200,000 sets allow, at least 3.
         method: `exact`, `orders`, or `auto`, which chooses by the number of nodes.
         restarts: random orders that `orders` starts from.
         seed: of the random orders.
@@ -116,7 +117,7 @@ def _is_exact(method: Method, nodes: int) -> bool:
 
 def _parent_limit(max_parents: int | None, exact: bool, knowledge: Knowledge) -> int:
     nodes = len(knowledge.names)
-    default = nodes - 1 if exact else PARENTS_OF_ORDERS
+    default = nodes - 1 if exact else _affordable_parents(nodes)
     limit = default if max_parents is None else max_parents
     if limit < 0:
         raise DataError(f"max_parents={max_parents} must be zero or more")
@@ -125,6 +126,15 @@ def _parent_limit(max_parents: int | None, exact: bool, knowledge: Knowledge) ->
         name = knowledge.names[int(np.argmax(counts))]
         raise DataError(f"max_parents={max_parents}, but {max(counts)} parents of {name!r} are required")
     return min(nodes - 1, max(limit, *counts)) if nodes > 1 else 0
+
+
+def _affordable_parents(nodes: int) -> int:
+    """The largest number of parents whose sets, for all nodes, stay within the budget."""
+    limit, sets = 0, nodes
+    while limit < nodes - 1 and (limit < FEWEST_PARENTS or sets + nodes * math.comb(nodes - 1, limit + 1) <= BUDGET):
+        limit += 1
+        sets += nodes * math.comb(nodes - 1, limit)
+    return limit
 
 
 def _by_orders(
