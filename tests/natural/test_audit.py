@@ -256,6 +256,26 @@ def test_a_quantiser_is_judged_on_rows_it_did_not_see():
     assert len(plain.untouched) == 600
 
 
+def test_measurements_with_few_values_may_be_numbers():
+    """Rounded measurements: labels unless they are named, and the notes say so."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((300, 1))
+    views = {name: np.clip(np.round(2 * (z + rng.standard_normal((300, 1)))), -8, 8) / 2 for name in "ab"}
+    channel = GaussianChannel(z, np.full((300, 1), 0.5))
+    with pytest.raises(DataError, match=r"'a' holds labels \(so few different.*pass numbers=\['a', 'b'\]"):
+        audit(views, channel, epsilon=0.5, family="gaussian")
+    found = audit(views, channel, epsilon=0.5, family="gaussian", numbers=["a", "b"])
+    assert found.claims[0].upper is not None
+    taken = audit(views, channel, epsilon=0.5)
+    assert any(note.startswith("a, b: so few") and "numbers=[...]" in note for note in taken.notes)
+
+
+def test_a_latent_of_few_floats_is_named():
+    found = audit(ROWS, LATENT * 1.0, epsilon=0.1)
+    assert any("taken as labels; declare noise" in note for note in found.notes)
+    assert not any("taken as labels" in note for note in audit(ROWS, LATENT, epsilon=0.1).notes)
+
+
 ROWS = {"a": np.arange(100) % 2, "b": np.arange(100) % 3}
 LATENT = np.arange(100) % 2
 
@@ -268,7 +288,15 @@ LATENT = np.arange(100) % 2
         (lambda: audit(ROWS, LATENT, epsilon=0.1, fit=1), "fit=1 must lie between"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, mean="hoping"), "mean='hoping'.*Known: bernstein"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gausian"), "did you mean 'gaussian'"),
-        (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gaussian"), "needs float blocks and a Gaussian latent"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gaussian"), "needs blocks of numbers, and .* holds labels"),
+        (lambda: audit(ROWS, LATENT * 1.0, epsilon=0.1, family="gaussian", numbers=["a", "b"]), "declare noise=σ"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, numbers=["c"]), "numbers: no block is called 'c'"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, numbers=["a"], labels=["a"]), "in labels and in numbers"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[*"x" * 98, "y", "y"]), "domain 'y' has too few.*: 1 to fit"),
+        (
+            lambda: audit(ROWS, LATENT, epsilon=0.1, numbers=["a"], domain=[*"x" * 70, *"y" * 30]),
+            "domain 'y' has too few complete rows: 15 to fit students and 15 to audit, where at least 20",
+        ),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, labels=["c"]), "labels: no block is called 'c'.*Known: a, b"),
         (lambda: audit(ROWS, LATENT[:50], epsilon=0.1), "the channel has 50 rows; the data have 100"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[1, 2]), r"domain has shape \(2,\); there are 100 rows"),

@@ -95,3 +95,9 @@ def test_refused():
         mutual_information(law, [0], [1], [0])
     with pytest.raises(DataError, match="did you mean 'kl'"):
         divergence(law, law, "kll")
+
+
+@pytest.mark.parametrize("axis", [2, -1])
+def test_an_axis_that_does_not_exist(axis):
+    with pytest.raises(DataError, match=f"axis {axis} does not exist: the law has axes 0 to 1"):
+        entropy(np.full((2, 2), 0.25), [axis])

@@ -16,6 +16,7 @@ from latentry.natural import (
     gaussian_pair,
     gaussian_total_correlation,
     mediation_error,
+    mutual_information,
     redundancy_error,
     resampling,
     search,
@@ -27,7 +28,7 @@ from latentry.natural import (
 from latentry.natural.mixtures import Family
 from latentry.natural.optimum.envelope import concave_envelope
 from latentry.natural.optimum.partitions import Cells
-from latentry.natural.optimum.polish import score_and_slope
+from latentry.natural.optimum.polish import descend, score_and_slope
 from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
 
 
@@ -353,3 +354,57 @@ def test_a_search_says_what_it_found():
     assert text.startswith("score 0.175629 nats with 2 values")
     assert "no latent scores below 0.17562" in text
     assert "constant" in text
+
+
+def test_a_light_block_must_be_as_independent_as_a_heavy_one():
+    """Two perfectly tied cells of mass 1e-10 cannot share a block: the functional common information is H(X_1)."""
+    law = np.diag([1 - 2e-10, 1e-10, 1e-10])
+    found = functional_common_information(law)
+    assert found.score.value == pytest.approx(entropy(law, [0]), rel=1e-9)
+    assert found.channel.shape[-1] == 3
+
+
+def test_wyner_is_never_below_what_the_observables_share():
+    """Almost all mass on a few cells: the dual bound gives up, the mutual information does not."""
+    law = np.array([[0.5, 1e-9, 0.0], [0.0, 0.3, 1e-9], [1e-9, 0.0, 0.2 - 3e-9]])
+    law[2, 2] = 1 - law.sum() + law[2, 2]
+    found = wyner(law, nodes=2000, rounds=30)
+    shared = mutual_information(law, [0], [1])
+    assert shared - 1e-9 <= found.lower.value <= found.score.value + 1e-9
+
+
+def test_scores_in_large_units_keep_their_certificate():
+    found = search([[0.6, 0.05], [0.05, 0.3]], [1e6, 1e6, 1e6])
+    exact, _ = two_by_two([[0.6, 0.05], [0.05, 0.3]])
+    assert found.lower.low <= 1e6 * exact <= found.score.high
+
+
+def test_too_many_observables():
+    law = np.zeros((2,) * 11)
+    law[(0,) * 11] = law[(1,) * 11] = 0.5
+    with pytest.raises(DataError, match="11 observables, more than the 10 of the exact search; join"):
+        search(law)
+    assert search(law, deterministic=True).score.value == pytest.approx(0.0, abs=1e-9)
+    with pytest.raises(DataError, match="law has 11 observables; common information"):
+        wyner(law)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_descent_goes_below_the_lower_bound(seed):
+    """Zero cells, almost deterministic laws, unequal alphabets, weights of zero: from six starts each."""
+    rng = np.random.default_rng(seed)
+    shape = [(2, 3), (3, 3), (2, 2, 2), (1, 4)][seed % 4]
+    law = rng.dirichlet(np.full(np.prod(shape), [1.0, 0.1, 0.02][seed % 3])).reshape(shape)
+    law = np.where(rng.random(shape) < 0.3, 0.0, law) + 1e-3 * (np.arange(law.size).reshape(shape) == 0)
+    law /= law.sum()
+    weights = [[1.0, 0.0, 3.0, 1.0], [0.0, 1.0, 1.0, 1.0], [1.0] * 4][seed % 3][: len(shape) + 1]
+    found = search(law, weights, nodes=5000, rounds=40)
+    for _ in range(6):
+        start = rng.dirichlet(np.full(4, 0.3), size=shape)
+        other = weighted_score(law, descend(law[None], start, weights, steps=150), weights)
+        assert other >= found.lower.value - 1e-10
+
+
+def test_a_matrix_with_two_negative_variances_is_no_covariance():
+    with pytest.raises(DataError, match="it is not a covariance"):
+        gaussian_total_correlation(np.kron(np.eye(2), [[1.0, 2.0], [2.0, 1.0]]), [[0], [1], [2], [3]])

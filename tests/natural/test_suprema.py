@@ -1,13 +1,15 @@
 """Worst mixtures against dense grids, over the simplex, boxes and balls."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from latentry.errors import DataError
 from latentry.generators.finite_laws import random_family, xor_across_domains
-from latentry.natural import ball, box, simplex
+from latentry.natural import Region, ball, box, simplex
 from latentry.natural.mixtures import Family
 from latentry.natural.suprema import worst_mediation, worst_redundancy
 
@@ -90,6 +92,59 @@ def test_triangulation_covers_the_region():
     assert area == pytest.approx(3 * 0.1**2)
 
 
+@pytest.mark.parametrize("k", [3, 4, 5, 6])
+@pytest.mark.parametrize("radius", [0.004, 0.1, 0.35])
+def test_triangulations_cover_balls_and_boxes_once(k, radius):
+    """Delaunay's overlaps here, or fails: the corners of a ball lie on spheres. Six domains have up to 150 corners."""
+    rng = np.random.default_rng(k)
+    centre = rng.dirichlet(np.ones(k))
+    for region in (ball(centre, radius), box(np.clip(centre - radius, 0, 1), np.clip(centre + 2 * radius, 0, 1))):
+        pieces = np.stack(region.triangulate())
+        volume = np.abs(np.linalg.det(pieces[:, 1:, :-1] - pieces[:, :1, :-1])).sum() / math.factorial(k - 1)
+        assert volume == pytest.approx(
+            ConvexHull(region.vertices[:, :-1] / radius).volume * radius ** (k - 1), rel=1e-4
+        )
+        points = rng.dirichlet(np.full(len(region.vertices), 0.1), size=50) @ region.vertices
+        shares = np.linalg.solve(pieces.transpose(0, 2, 1)[:, None], points[None, :, :, None])[..., 0]
+        assert shares.min(axis=2).max(axis=0).min() > -1e-8
+
+
+def test_corners_of_a_box_are_those_of_the_definition():
+    low, high = np.array([0.1, 0.0, 0.2, 0.05]), np.array([0.4, 0.3, 0.6, 0.5])
+    region = box(low, high)
+    ends = [[*c[:i], None, *c[i:]] for i in range(4) for c in itertools.product((0, 1), repeat=3)]
+    corners = set()
+    for end in ends:
+        free = end.index(None)
+        point = np.array([0.0 if e is None else (low, high)[e][j] for j, e in enumerate(end)])
+        point[free] = 1 - point.sum()
+        if low[free] - 1e-12 <= point[free] <= high[free] + 1e-12:
+            corners.add(tuple(np.round(point, 9)))
+    assert {tuple(np.round(v, 9)) for v in region.vertices} == corners
+
+
+def test_a_box_may_fix_a_weight():
+    family = drawn(3, 4)
+    supremum = worst_mediation(family, box([0.2, 0.2, 0.2], [0.2, 0.5, 0.8]), tolerance=1e-7)
+    line = np.linspace(0.2, 0.5, 2001)
+    reached = family.mediation(np.column_stack([np.full_like(line, 0.2), line, 0.8 - line])).max()
+    assert reached <= supremum.upper.value <= reached + 1e-5
+
+
+def test_a_domain_without_weight_does_not_spoil_the_bound():
+    """The third domain has cells of its own, and the worst mixture of the first two is at neither end nor middle."""
+    laws = np.zeros((3, 3, 3))
+    laws[0, 0, 0] = 1.0
+    laws[1, :2, :2] = [[0.1, 0.1], [0.1, 0.7]]
+    laws[2, 2, 2] = 1.0
+    family = Family(laws, np.ones((3, 3, 1)))
+    share = np.linspace(0, 1, 4001)
+    reached = family.mediation(np.column_stack([share, 1 - share, np.zeros_like(share)])).max()
+    supremum = worst_mediation(family, Region(np.eye(3)[:2], "the first two"), tolerance=1e-7)
+    assert reached <= supremum.upper.value <= reached + 1e-6
+    assert supremum.weights[2] == 0
+
+
 @pytest.mark.parametrize("k", [5, 6])
 def test_many_domains(k):
     family = drawn(k, 2)
@@ -115,6 +170,10 @@ def test_bad_regions():
         ball([0.5, 0.5], 0)
     with pytest.raises(DataError, match="low has shape"):
         box([0.5], [0.5, 1.0])
-    with pytest.raises(DataError, match="region of weights is flat"):
-        box([0.2, 0.2, 0.2], [0.2, 0.5, 0.8])
+    with pytest.raises(DataError, match=r"vertex 1 is \[0.5, 0.6\]; weights are ≥ 0 and sum to 1"):
+        Region(np.array([[1.0, 0.0], [0.5, 0.6]]), "by hand")
+    with pytest.raises(DataError, match=r"vertices has shape \(2,\)"):
+        Region(np.array([1.0, 0.0]), "by hand")
+    with pytest.raises(DataError, match="too many corners"):
+        box(np.zeros(20), np.ones(20))
     assert simplex(3).vertices.shape == (3, 3)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from latentry.errors import DataError
 from latentry.evidence.bound import Bound, Interval, maximum
 from latentry.evidence.verdict import Verdict, all_of, judge
-from latentry.natural.laws import as_channel, as_laws, as_weights, baseline_channels
+from latentry.natural.laws import as_channel, as_kernel, as_laws, as_weights, baseline_channels
 from latentry.natural.mixtures import Family
 from latentry.natural.regions import Region, simplex
 from latentry.natural.report import Drift, Errors, Report, TheoremCheck, WorstCase
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 # Sums of float64 logarithms over a table of probabilities are right to about this many nats.
 _ROUNDING = 1e-12
 _STATIONARY = 1e-7
+# Verdicts are named by domain, or by one of these.
+_RESERVED = ("pooled", "worst mixture")
 
 
 def check(
@@ -99,8 +101,8 @@ def check(
 def _family(
     laws: ArrayLike, channel: ArrayLike, weights: ArrayLike | None, region: Region | None, *, normalize: bool
 ) -> Family:
-    kernel = np.asarray(channel, dtype=np.float64)
-    single = isinstance(laws, list | tuple | np.ndarray) and len(laws) > 0 and np.ndim(laws[0]) == kernel.ndim - 2
+    kernel = as_kernel(channel)
+    single = _is_one_law(laws, kernel, normalize=normalize)
     if single and (weights is not None or region is not None):
         raise DataError(
             "one law was given, but weights or region ask for a mixture: stack the domains' laws on a first axis"
@@ -108,6 +110,25 @@ def _family(
     stacked = as_laws([laws] if single else laws, normalize=normalize)
     support = np.asarray((stacked > 0).any(axis=0))
     return Family(stacked, as_channel(kernel, support))
+
+
+def _is_one_law(laws: ArrayLike, kernel: Array, *, normalize: bool) -> bool:
+    """Whether laws is one law without the axis of domains; the channel's axes tell."""
+    tables = list(laws) if isinstance(laws, list | tuple | np.ndarray) and np.ndim(laws[:1]) else []
+    axes = 1 + np.ndim(tables[0]) if tables else 0
+    if tables and kernel.ndim not in (axes, axes + 1):
+        raise DataError(
+            f"channel has shape {kernel.shape}: it needs one axis per observable and a last one for the latent, so "
+            f"{axes} axes if the first axis of laws is the domain, {axes + 1} if laws is one law"
+        )
+    one = axes == kernel.ndim - 1
+    sums = [float(np.sum(np.asarray(t, dtype=np.float64))) for t in tables] if one and not normalize else []
+    if len(sums) > 1 and np.allclose(sums, 1.0, atol=1e-6):
+        raise DataError(
+            f"channel has shape {kernel.shape}, so laws were read as one law of {axes} observables; but they look like "
+            f"{len(sums)} domains, for which channel needs {axes} axes: {axes - 1} observables and the latent, shared by all"
+        )
+    return one
 
 
 def _exact(value: float | Array) -> Bound:
@@ -244,6 +265,10 @@ def _labels(given: Sequence[str] | None, argument: str, what: str, default: list
     labels = tuple(default if given is None else given)
     if len(labels) != len(default):
         raise DataError(f"{argument} has {len(labels)} entries; there are {len(default)} {what}")
+    reserved = _RESERVED if argument == "names" else ()
+    taken = [label for label in labels if label in reserved or labels.count(label) > 1]
+    if taken:
+        raise DataError(f"{argument}: {taken[0]!r} is given twice or has another meaning in the report; rename it")
     return labels
 
 

@@ -35,6 +35,8 @@ def marginal(law: Array, axes: Axes) -> Array:
     array([0.4, 0.6])
     """
     kept = set(axes)
+    if not kept <= set(range(law.ndim)):
+        raise DataError(f"axis {min(kept - set(range(law.ndim)))} does not exist: the law has axes 0 to {law.ndim - 1}")
     runs = [(keep, list(run)) for keep, run in groupby(range(law.ndim), key=lambda a: a in kept)]
     # Neighbouring axes that share a fate are merged, so that the sum runs over few long axes.
     merged = law.reshape([int(np.prod([law.shape[a] for a in run])) for _, run in runs])

@@ -38,13 +38,15 @@ def gaussian_total_correlation(
 
 
 def _log_det(matrix: Array) -> float:
-    sign, value = np.linalg.slogdet(matrix)
-    if sign <= 0:
+    values = np.linalg.eigvalsh(matrix)
+    if values.min() < 0 and -values.min() > 1e-9 * values.max():
+        raise DataError("the covariance has a negative variance along some direction: it is not a covariance")
+    if values.min() <= 0:
         raise DataError(
             "the covariance is singular: a variable is a function of others, and the information is infinite; "
             "declare noise on the latent, or drop the repeated column"
         )
-    return float(value)
+    return float(np.log(values).sum())
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from latentry.errors import DataError
 __all__ = [
     "MAX_CELLS",
     "as_channel",
+    "as_kernel",
     "as_law",
     "as_laws",
     "as_weights",
@@ -53,6 +54,8 @@ def as_law(table: ArrayLike, *, normalize: bool = False, name: str = "law") -> A
 
 def as_laws(tables: ArrayLike | Sequence[ArrayLike], *, normalize: bool = False) -> Array:
     """Laws of several domains over the same observables, stacked: (k, |X_1|, ..., |X_n|)."""
+    if not isinstance(tables, list | tuple) and np.ndim(cast("ArrayLike", tables)) == 0:
+        raise DataError(f"laws={tables!r} is one number; give one table of probabilities per domain")
     rows = [_numbers(t, f"laws[{j}]") for j, t in enumerate(cast("Sequence[ArrayLike]", tables))]
     if not rows:
         raise DataError("laws is empty; give one table per domain")
@@ -69,7 +72,7 @@ def as_channel(channel: ArrayLike, support: NDArray[np.bool_], *, name: str = "c
 
     Rows outside the support are never used and may be anything (NaN, zeros); they become uniform.
     """
-    table = np.asarray(channel, dtype=np.float64)
+    table = as_kernel(channel, name)
     if table.shape[:-1] != support.shape:
         raise DataError(
             f"{name} has shape {table.shape}; expected {support.shape} + (|Λ|,): one row of "
@@ -77,7 +80,8 @@ def as_channel(channel: ArrayLike, support: NDArray[np.bool_], *, name: str = "c
         )
     if support.size * table.shape[-1] > MAX_CELLS:
         raise DataError(_too_large(name, support.size * table.shape[-1]))
-    sums = table.sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        sums = table.sum(axis=-1)
     bad = support & ~((np.abs(sums - 1.0) <= _SUM_TOLERANCE) & (table >= 0).all(axis=-1))
     if bad.any():
         cell = _first_cell(bad)
@@ -87,6 +91,14 @@ def as_channel(channel: ArrayLike, support: NDArray[np.bool_], *, name: str = "c
         )
     clean = np.where(support[..., None], table, 1.0 / table.shape[-1])
     return clean / clean.sum(axis=-1, keepdims=True)
+
+
+def as_kernel(channel: ArrayLike, name: str = "channel") -> Array:
+    """A channel as an array of numbers, NaN allowed."""
+    try:
+        return np.asarray(channel, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"{name} is not a table of numbers: {problem}") from None
 
 
 def as_weights(weights: ArrayLike | None, k: int) -> Array:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
-from scipy.spatial import Delaunay, HalfspaceIntersection, QhullError
+from scipy.spatial import ConvexHull, QhullError
 
 from latentry.errors import DataError
 from latentry.natural.laws import as_weights
@@ -16,6 +14,10 @@ from latentry.natural.laws import as_weights
 __all__ = ["Region", "ball", "box", "simplex"]
 
 Array = NDArray[np.float64]
+# Corners this close to a plane lie on it (the region is scaled to size one).
+_TOUCH = 1e-8
+# 2^k corners of a box are looked at.
+_MAX_DOMAINS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,22 +26,79 @@ class Region:
 
     A worst case over the region is a worst case over all mixtures of the laws at its vertices, so that one
     algorithm serves the simplex, a box and a ball.
+
+    Args:
+        vertices: (m, k) mixture weights.
+        name: in words, for the report.
+        planes: rows (a, b) of a·α ≤ b that hold in the region and include all its facets, if they are known.
     """
 
     vertices: Array
     name: str
+    planes: Array | None = None
+
+    def __post_init__(self) -> None:
+        rows = np.asarray(self.vertices, dtype=np.float64)
+        if rows.ndim != 2 or rows.size == 0:
+            raise DataError(f"region: vertices has shape {rows.shape}; give one row of weights per vertex")
+        fine = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= 1e-9)
+        if not fine.all():
+            row = int(np.argmin(fine))
+            raise DataError(f"region: vertex {row} is {rows[row].tolist()}; weights are ≥ 0 and sum to 1")
+        object.__setattr__(self, "vertices", rows)
 
     def triangulate(self) -> list[Array]:
-        """Simplices that cover the region, each a matrix whose rows are its corners."""
+        """Simplices that cover the region, each a matrix whose rows are its corners.
+
+        >>> square = Region(np.array([[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5], [0, 0, 1]]), "four corners")
+        >>> [piece.shape for piece in square.triangulate()]
+        [(3, 3), (3, 3)]
+        """
         v = self.vertices
-        rank = int(np.linalg.matrix_rank(v[1:] - v[0], tol=1e-9)) if len(v) > 1 else 0
+        centred = v - v.mean(axis=0)
+        axes, spread = np.linalg.svd(centred, full_matrices=False)[2], np.linalg.svd(centred, compute_uv=False)
+        rank = int((spread > 1e-9).sum())
         if len(v) == rank + 1:
             return [v]
-        if rank == 1:
-            order = np.argsort(v @ (v[-1] - v[0]))
-            return [v[order[[0, -1]]]]
-        flat = (v - v.mean(axis=0)) @ np.linalg.svd(v - v.mean(axis=0), full_matrices=False)[2][:rank].T
-        return [v[corners] for corners in Delaunay(flat).simplices]
+        if rank <= 1:
+            order = np.argsort(v @ axes[0])
+            return [v[order[[0, -1]]] if rank else v[:1]]
+        flat = centred @ axes[:rank].T / spread[0]
+        heights = _hull_heights(flat) if self.planes is None else v @ self.planes[:, :-1].T - self.planes[:, -1]
+        touching = np.abs(heights) < _TOUCH * (1.0 if self.planes is None else min(1.0, float(spread[0])))
+        facets = {frozenset(np.flatnonzero(column).tolist()) for column in touching.T}
+        pieces = _pulled(flat, frozenset(range(len(v))), sorted(facets, key=sorted))
+        return [v[list(corners)] for corners in pieces]
+
+
+def _hull_heights(points: Array) -> Array:
+    """How far each point is below each facet of the convex hull."""
+    try:
+        planes = ConvexHull(points).equations
+    except QhullError:
+        raise DataError(
+            f"region: the hull of these {len(points)} vertices is almost flat; give fewer of them"
+        ) from None
+    return points @ planes[:, :-1].T + planes[:, -1]
+
+
+def _pulled(points: Array, face: frozenset[int], facets: list[frozenset[int]]) -> list[tuple[int, ...]]:
+    """A triangulation without new corners: cones from one corner over the facets that do not hold it.
+
+    Unlike Delaunay's, it is decided by which corner lies on which facet alone, and many corners of a ball lie
+    on one sphere, where Delaunay's is a matter of rounding.
+    """
+    dimension = _dimension(points[sorted(face)])
+    if len(face) == dimension + 1:
+        return [tuple(sorted(face))]
+    apex = min(face)
+    walls = {face & facet for facet in facets if not face <= facet and apex not in facet}
+    sides = [w for w in walls if len(w) >= dimension and _dimension(points[sorted(w)]) == dimension - 1]
+    return [(apex, *piece) for side in sides for piece in _pulled(points, side, facets)]
+
+
+def _dimension(points: Array) -> int:
+    return int(np.linalg.matrix_rank(points[1:] - points[0], tol=_TOUCH)) if len(points) > 1 else 0
 
 
 def simplex(k: int) -> Region:
@@ -60,10 +119,8 @@ def box(low: ArrayLike, high: ArrayLike) -> Region:
     lo, hi = np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
     if (lo > hi).any() or lo.sum() > 1 + 1e-12 or hi.sum() < 1 - 1e-12:
         raise DataError(f"box: no mixture has weights between {lo.tolist()} and {hi.tolist()}")
-    k = lo.size
-    identity = np.eye(k)
-    limits = [(-identity[j], -lo[j]) for j in range(k)] + [(identity[j], hi[j]) for j in range(k)]
-    return Region(_vertices(limits, k), f"weights between {lo.tolist()} and {hi.tolist()}")
+    sides = np.vstack([np.column_stack([-np.eye(lo.size), -lo]), np.column_stack([np.eye(lo.size), hi])])
+    return Region(_distinct(_slice(lo, hi, 1.0)), f"weights between {lo.tolist()} and {hi.tolist()}", sides)
 
 
 def ball(weights: ArrayLike, radius: float) -> Region:
@@ -76,46 +133,38 @@ def ball(weights: ArrayLike, radius: float) -> Region:
     centre = as_weights(weights, np.size(np.asarray(weights)))
     if not radius > 0:
         raise DataError(f"ball: radius={radius} must be positive")
+    corners = [_receiving(centre, gainer, radius) for gainer in range(centre.size)]
     k = centre.size
-    subsets = [np.isin(np.arange(k), s).astype(float) for r in range(1, k) for s in combinations(range(k), r)]
-    limits = [(s, float(s @ centre) + radius) for s in subsets] + [(-e, 0.0) for e in np.eye(k)]
-    return Region(_vertices(limits, k), f"total variation ≤ {radius:g} around {centre.tolist()}")
+    groups = ((np.arange(1, (1 << k) - 1)[:, None] >> np.arange(k)) & 1).astype(float)
+    limits = np.column_stack([groups, groups @ centre + radius])
+    sides = np.vstack([limits, np.column_stack([-np.eye(k), np.zeros(k)])])
+    return Region(_distinct(np.vstack(corners)), f"total variation ≤ {radius:g} around {centre.tolist()}", sides)
 
 
-def _vertices(limits: list[tuple[Array, float]], k: int) -> Array:
-    """Corners of {α : Σα = 1, a·α ≤ b}, with α_k eliminated."""
-    if k == 1:
-        return np.ones((1, 1))
-    slopes = np.array([a[:-1] - a[-1] for a, _ in limits])
-    offsets = np.array([b - a[-1] for a, b in limits])
-    free = _interval(slopes[:, 0], offsets) if k == 2 else _polytope(slopes, offsets)
-    corners = np.column_stack([free, 1.0 - free.sum(axis=1)])
-    corners = np.unique(np.round(np.clip(corners, 0.0, 1.0), 12), axis=0)
-    return corners / corners.sum(axis=1, keepdims=True)
+def _receiving(centre: Array, gainer: int, radius: float) -> Array:
+    """Mixtures reached when one domain takes as much weight as it may: the corners of a ball."""
+    moved = min(radius, 1.0 - centre[gainer])
+    losses = _slice(np.zeros(centre.size - 1), np.delete(centre, gainer), moved)
+    return centre - np.insert(losses, gainer, -moved, axis=1)
 
 
-def _interval(slopes: Array, offsets: Array) -> Array:
-    ends = offsets[slopes != 0] / slopes[slopes != 0]
-    rising = slopes[slopes != 0] > 0
-    return np.array([[ends[~rising].max()], [ends[rising].min()]])
+def _slice(low: Array, high: Array, total: float) -> Array:
+    """Corners of {x : low ≤ x ≤ high, Σ x = total}: all coordinates but one are at an end."""
+    k = low.size
+    if k > _MAX_DOMAINS:
+        raise DataError(
+            f"a box or ball over {k} domains has too many corners; at most {_MAX_DOMAINS + 1} can be bounded"
+        )
+    ends = np.where((np.arange(1 << k)[:, None] >> np.arange(k)) & 1, high, low)
+    found = []
+    for free in range(k):
+        rows = ends[((np.arange(1 << k) >> free) & 1) == 0].copy()
+        rows[:, free] = total - np.delete(rows, free, axis=1).sum(axis=1)
+        inside = (rows[:, free] >= low[free] - 1e-12) & (rows[:, free] <= high[free] + 1e-12)
+        found.append(np.clip(rows[inside], low, high))
+    return np.vstack(found) if k else np.zeros((1, 0))
 
 
-def _polytope(slopes: Array, offsets: Array) -> Array:
-    centre = _deepest_point(slopes, offsets)
-    try:
-        corners = HalfspaceIntersection(np.column_stack([slopes, -offsets]), centre).intersections
-    except QhullError:
-        raise DataError("the region of weights is flat: widen it, or drop the domains whose weight is fixed") from None
-    return corners[np.isfinite(corners).all(axis=1)]
-
-
-def _deepest_point(slopes: Array, offsets: Array) -> Array:
-    norms = np.linalg.norm(slopes, axis=1, keepdims=True)
-    dims = slopes.shape[1]
-    solution = linprog(
-        np.append(np.zeros(dims), -1.0),
-        A_ub=np.hstack([slopes, norms]),
-        b_ub=offsets,
-        bounds=[(None, None)] * dims + [(0, None)],
-    )
-    return solution.x[:dims]
+def _distinct(corners: Array) -> Array:
+    rows = np.unique(np.round(np.clip(corners, 0.0, 1.0), 12), axis=0)
+    return rows / rows.sum(axis=1, keepdims=True)

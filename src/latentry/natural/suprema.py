@@ -104,13 +104,38 @@ def worst_redundancy(
     deterministic: bool = False,
 ) -> Supremum:
     """Supremum over mixtures of I(Λ; X_rest|X_kept), or of H(Λ|X_kept) when `deterministic`."""
-    vertices = (region or simplex(family.domains)).vertices
+    reach = _Reach.of(family, region)
+    family, vertices = reach.family, reach.region.vertices
     guess = family.guess(kept).at(vertices)
     linear = 0.0 if deterministic else vertices @ family.channel_noise
     start = np.full(len(vertices), 1.0 / len(vertices))
     beta, value, ceiling = ascend(lambda b: guess.tangents(b) - linear, start, tolerance=tolerance, steps=steps)
     method = "exponentiated ascent with its dual bound"
-    return _supremum(float(value), float(ceiling), method, beta @ vertices)
+    return _supremum(float(value), float(ceiling), method, reach.spread(beta @ vertices))
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """The domains that have weight somewhere in the region; the others would only bring cells that never occur."""
+
+    family: Family
+    region: Region
+    used: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, family: Family, region: Region | None) -> _Reach:
+        area = region or simplex(family.domains)
+        used = np.asarray((area.vertices > 0).any(axis=0))
+        if used.all():
+            return cls(family, area, used)
+        planes = None if area.planes is None else area.planes[:, np.append(used, True)]
+        return cls(Family(family.laws[used], family.channel), Region(area.vertices[:, used], area.name, planes), used)
+
+    def spread(self, weights: Array) -> Array:
+        """Weights over all domains again."""
+        full = np.zeros(self.used.size)
+        full[self.used] = weights
+        return full
 
 
 def _supremum(low: float, high: float, method: str, weights: Array, nodes: int = 0) -> Supremum:
@@ -195,7 +220,8 @@ class _Search:
 
         def tangents(beta: Array) -> Array:
             mixture = np.einsum("bm,bmk->bk", beta, corners)
-            return np.einsum("bk,bmk->bm", self.split.slopes(mixture), corners) - chords
+            slopes = np.where(mixture > 0, self.split.slopes(mixture), 0.0)  # no corner has weight there either
+            return np.einsum("bk,bmk->bm", slopes, corners) - chords
 
         start = np.full(chords.shape, 1.0 / chords.shape[1])
         beta, _, ceiling = ascend(
@@ -246,8 +272,9 @@ def worst_score(
     nodes: int = 20_000,
 ) -> Supremum:
     """Supremum over mixtures of w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i)."""
-    area = region or simplex(family.domains)
-    search = _Search(_Split.of(family, weights), tolerance)
+    reach = _Reach.of(family, region)
+    area = reach.region
+    search = _Search(_Split.of(reach.family, weights), tolerance)
     search.try_points(area.vertices)
     _climb(search, area)
     pieces = np.stack(area.triangulate())
@@ -255,7 +282,7 @@ def worst_score(
     while search.heap and search.nodes < nodes:
         search.bisect()
     method = f"branch and bound, {search.nodes} nodes"
-    return _supremum(search.best, search.ceiling, method, search.weights, search.nodes)
+    return _supremum(search.best, search.ceiling, method, reach.spread(search.weights), search.nodes)
 
 
 def _climb(search: _Search, area: Region) -> None:

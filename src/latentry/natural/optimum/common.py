@@ -11,12 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 from latentry.errors import DataError
 from latentry.evidence.bound import Bound
-from latentry.natural.entropies import conditional_entropy, entropy
+from latentry.natural.entropies import conditional_entropy, entropy, mutual_information
 from latentry.natural.laws import as_law
 from latentry.natural.measures import latent_joint, mediation_error
 from latentry.natural.optimum.envelope import concave_envelope
 from latentry.natural.optimum.partitions import EXHAUSTIVE, Cells, best_partition
-from latentry.natural.optimum.pricing import IndependentComponents
+from latentry.natural.optimum.pricing import MAX_OBSERVABLES, IndependentComponents
 from latentry.natural.optimum.result import FoundLatent
 
 __all__ = ["functional_common_information", "gacs_korner", "resampling", "wyner"]
@@ -104,6 +104,8 @@ def wyner(
     (True, True)
     """
     table = as_law(law)
+    if not 2 <= table.ndim <= MAX_OBSERVABLES:
+        raise DataError(f"law has {table.ndim} observables; common information is bounded for 2 to {MAX_OBSERVABLES}")
     common = gacs_korner(table)
     if mediation_error(table, common.channel) <= _ROUNDING:
         # Every mediator determines a part that each observable knows, so no I(X; Λ) is below its entropy.
@@ -117,11 +119,23 @@ def wyner(
     return FoundLatent(
         channel=channel,
         score=Bound(value, method="finite law", tolerance=_ROUNDING),
-        lower=Bound(max(0.0, min(value, entropy(table) - envelope.upper - _ROUNDING)), "lower", method=envelope.method),
+        lower=_wyner_floor(table, common.score.value, value, entropy(table) - envelope.upper, envelope.method),
         latent_entropy=Bound(entropy(joint, [table.ndim]), method="finite law", tolerance=_ROUNDING),
         baselines={f"copy of X_{i + 1}": entropy(table, [i]) for i in range(table.ndim)} if table.ndim == 2 else {},
         method=envelope.method,
     )
+
+
+def _wyner_floor(law: Array, common: float, reached: float, dual: float, method: str) -> Bound:
+    """The best of three lower bounds: the dual, the common part, and what two groups say of each other.
+
+    I(X; Λ) ≥ I(X_A; Λ) ≥ I(X_A; X_B) when Λ mediates, for every split of the observables into A and B.
+    """
+    sides = [[i for i in range(law.ndim) if mask >> i & 1] for mask in range(1, 1 << (law.ndim - 1))]
+    shared = max(mutual_information(law, a, [i for i in range(law.ndim) if i not in a]) for a in sides)
+    floors = {method: dual, "entropy of the common part": common, "mutual information": shared}
+    best = max(floors, key=lambda name: floors[name])
+    return Bound(max(0.0, min(reached, floors[best] - _ROUNDING)), "lower", method=best)
 
 
 def resampling(law: ArrayLike) -> Array:

@@ -43,12 +43,13 @@ class Cells:
         return weights[0] * mediation + sum(w * s for w, s in zip(weights[1:], spreads, strict=True))
 
     def functional_cost(self, members: Array, slack: float = 1e-9) -> Array:
-        """−π ln π for a block inside which the observables are independent, infinite for any other."""
+        """−π ln π for a block inside which the observables are independent (to `slack` nats), infinite for any other."""
         total = members @ self.mass
         spreads = sum(entr(m).sum(axis=-1) for m in self.marginals(members))
         inside = members @ entr(self.mass)
         dependence = spreads - inside - (len(self.shape) - 1) * entr(total)
-        return np.where(dependence <= slack, entr(total), np.inf)
+        # Per unit of mass: a light block must be as independent as a heavy one.
+        return np.where(dependence <= slack * total, entr(total), np.inf)
 
     def channel(self, labels: Labels) -> Array:
         """K(λ|x) of the latent that names the block of each cell; block 0 where nothing happens."""

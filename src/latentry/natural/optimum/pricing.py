@@ -17,10 +17,12 @@ from scipy.special import entr, logsumexp
 from latentry.natural.optimum.branching import Ceiling, ceiling
 from latentry.natural.optimum.polish import descend
 
-__all__ = ["IndependentComponents", "NaturalComponents", "Pricing"]
+__all__ = ["MAX_OBSERVABLES", "IndependentComponents", "NaturalComponents", "Pricing"]
 
 Array = NDArray[np.float64]
 Factors = tuple[Array, ...]
+# The bounds look at every combination of corners, at least 2^(n−1) of them.
+MAX_OBSERVABLES = 10
 
 
 class Pricing(Protocol):

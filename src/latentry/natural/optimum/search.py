@@ -16,7 +16,7 @@ from latentry.natural.laws import as_law, baseline_channels
 from latentry.natural.measures import latent_joint, redundancy_error, weighted_score
 from latentry.natural.optimum.envelope import channel_of, concave_envelope
 from latentry.natural.optimum.partitions import EXHAUSTIVE, Cells, best_partition, grow_partition
-from latentry.natural.optimum.pricing import NaturalComponents
+from latentry.natural.optimum.pricing import MAX_OBSERVABLES, NaturalComponents
 from latentry.natural.optimum.result import FoundLatent
 
 __all__ = ["MAX_SUPPORT", "as_score_weights", "baseline_scores", "search"]
@@ -68,10 +68,15 @@ def search(
         )
     if deterministic:
         return _search_partitions(table, w)
+    if table.ndim > MAX_OBSERVABLES:
+        raise DataError(
+            f"law has {table.ndim} observables, more than the {MAX_OBSERVABLES} of the exact search; "
+            "join some of them into one axis, or use deterministic=True"
+        )
     pricing = NaturalComponents(table.shape, w, (table > 0).ravel())
     envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
     channel = _simplest(table, envelope.channel(table.shape), w, pricing, tolerance / 4)
-    lower = max(0.0, _ceiling(table, w) - envelope.upper - _ROUNDING)
+    lower = max(0.0, _ceiling(table, w) - envelope.upper - _rounding(w))
     return _found(table, channel, w, lower, envelope.method)
 
 
@@ -79,7 +84,10 @@ def as_score_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ..
     """Weights of mediation and of each redundancy; the redundancies must not all vanish."""
     if n < 2:
         raise DataError("a natural latent needs at least two observables")
-    w = tuple(float(x) for x in weights) if weights is not None else (1.0,) * (n + 1)
+    try:
+        w = tuple(float(x) for x in weights) if weights is not None else (1.0,) * (n + 1)
+    except (TypeError, ValueError):
+        raise DataError(f"weights={weights!r} are not numbers") from None
     if len(w) != n + 1:
         raise DataError(f"weights has {len(w)} entries; expected {n + 1}: mediation, then one per observable")
     if min(w) < 0 or not np.isfinite(w).all() or sum(w[1:]) == 0:
@@ -114,11 +122,16 @@ def _refined(law: Array, components: Array) -> Array:
     return channel_of(components[kept] * shares[kept, None], law.shape)
 
 
+def _rounding(w: tuple[float, ...]) -> float:
+    """Error of sums of float64 logarithms, in the units of the score."""
+    return _ROUNDING * max(1.0, sum(w))
+
+
 def _found(law: Array, channel: Array, w: tuple[float, ...], lower: float, method: str) -> FoundLatent:
     score = weighted_score(law, channel, w)
     return FoundLatent(
         channel=channel,
-        score=Bound(score, method="finite law", tolerance=_ROUNDING),
+        score=Bound(score, method="finite law", tolerance=_rounding(w)),
         lower=Bound(min(lower, score), "lower", method=method),
         latent_entropy=_latent_entropy(law, channel),
         baselines=baseline_scores(law, w),
@@ -148,10 +161,10 @@ def _search_partitions(law: Array, w: tuple[float, ...]) -> FoundLatent:
     channel = cells.channel(labels)
     score = _deterministic_score(law, channel, w)
     method = f"all partitions of {size} cells" if exhaustive else f"merging and moving {size} cells"
-    lower = score if exhaustive else _stochastic_floor(law, w)
+    lower = max(0.0, score - _rounding(w)) if exhaustive else _stochastic_floor(law, w)
     return FoundLatent(
         channel=channel,
-        score=Bound(score, method="finite law", tolerance=_ROUNDING),
+        score=Bound(score, method="finite law", tolerance=_rounding(w)),
         lower=Bound(min(score, lower), "lower", method=method),
         latent_entropy=_latent_entropy(law, channel),
         baselines={name: _deterministic_score(law, k, w) for name, k in baseline_channels(law.shape).items()},
@@ -161,7 +174,7 @@ def _search_partitions(law: Array, w: tuple[float, ...]) -> FoundLatent:
 
 def _stochastic_floor(law: Array, w: tuple[float, ...]) -> float:
     """No function of X beats the best latent of any kind."""
-    few = int((law > 0).sum()) <= MAX_SUPPORT
+    few = int((law > 0).sum()) <= MAX_SUPPORT and law.ndim <= MAX_OBSERVABLES
     return search(law, w, tolerance=1e-4).lower.value if few else 0.0
 
 

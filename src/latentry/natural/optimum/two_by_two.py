@@ -35,11 +35,11 @@ def two_by_two(law: ArrayLike) -> tuple[float, Array]:
     s, v, w = a + d, b + c, b * c
     u = _largest_root([1.0, -v, -w, -w * s])
     if np.sqrt(a * d) <= u:
-        return entropy(table, [0]) + entropy(table, [1]) - entropy(table), np.ones((2, 2, 1))
+        return max(0.0, entropy(table, [0]) + entropy(table, [1]) - entropy(table)), np.ones((2, 2, 1))
     spread = np.sqrt(s * s - 4 * u * u)
     ends = [np.array([[(s + r) / 2, b], [c, (s - r) / 2]]) for r in (spread, -spread)]
     share = (a - (s - spread) / 2) / spread
-    score = float(_ceiling(table) - share * _worth(ends[0]) - (1 - share) * _worth(ends[1]))
+    score = max(0.0, float(_ceiling(table) - share * _worth(ends[0]) - (1 - share) * _worth(ends[1])))
     masses = np.stack([share * ends[0], (1 - share) * ends[1]], axis=-1)
     total = masses.sum(axis=-1, keepdims=True)
     return score, np.divide(masses, total, out=np.full_like(masses, 0.5), where=total > 0)

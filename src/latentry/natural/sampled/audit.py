@@ -83,6 +83,7 @@ def audit(
     blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
     domain: ArrayLike | None = None,
     labels: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     family: Family = "auto",
     level: float = 0.05,
     noise: float | None = None,
@@ -113,7 +114,8 @@ def audit(
         epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
         blocks: which modalities, or which columns of an array, form each observable.
         domain: one label per row; a Dataset brings its own.
-        labels: blocks of numbers that are labels, not measurements.
+        labels: blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
+        numbers: blocks of numbers that are measurements, however few different values they have.
         family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
         level: probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
@@ -141,6 +143,7 @@ def audit(
         fit=fit,
         seed=seed,
         labels=labels,
+        numbers=numbers,
     )
     chosen = families.choose(family, rows)
     judged = families.Judge(rows, chosen, epsilon, level, mean, seed)
@@ -179,7 +182,14 @@ def _entropy(rows: Rows) -> Bound | None:
 def _notes(rows: Rows) -> list[str]:
     notes = [f"{rows.dropped} rows with a missing block were left out."] if rows.dropped else []
     if rows.taken_as_labels:
-        notes.append(f"{', '.join(rows.taken_as_labels)}: so few different numbers that they were taken as labels.")
+        notes.append(
+            f"{', '.join(rows.taken_as_labels)}: so few different numbers that they were taken as labels; "
+            "name blocks that are measurements in numbers=[...]."
+        )
+    if rows.latent_taken_as_labels:
+        notes.append(
+            "The latent has so few different numbers that it was taken as labels; declare noise=σ if it is a measurement."
+        )
     short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
     if short:
         notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")

@@ -44,11 +44,26 @@ def choose(family: str, rows: Rows) -> str:
     if family == "discrete" and not small:
         why = f"the blocks have {cells:,} cells, more than {MAX_TABLE:,}" if rows.discrete else "a block or Λ is not"
         raise DataError(f"family='discrete' needs labels everywhere and a small table: {why}; use family='general'")
-    if family == "gaussian" and (rows.categorical or any(b.discrete for b in rows.blocks)):
-        raise DataError("family='gaussian' needs float blocks and a Gaussian latent; labels were given")
+    if family == "gaussian":
+        _check_gaussian(rows)
     if family == "auto":
         return "discrete" if small else "general"
     return family
+
+
+def _check_gaussian(rows: Rows) -> None:
+    named = [b.name for b in rows.blocks if b.discrete]
+    if named:
+        few = " (so few different numbers that they were taken as labels)" if named[0] in rows.taken_as_labels else ""
+        raise DataError(
+            f"family='gaussian' needs blocks of numbers, and {named[0]!r} holds labels{few}; "
+            f"if they are measurements, pass numbers={named!r}"
+        )
+    if rows.categorical:
+        few = ": its few different numbers were taken as labels" if rows.latent_taken_as_labels else ""
+        raise DataError(
+            f"family='gaussian' needs a Gaussian latent, and this one has labels{few}; declare noise=σ for a latent of numbers"
+        )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ __all__ = ["Block", "Rows", "gather"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _FEWEST = 40
+_FEWEST_LABELLED = 2  # on each side of the split, where bounds hold at every sample size
 _FEW = 20  # different numbers, up to which a column is taken as labels
 # Columns that learners see, columns that tests see, and label values that tests tell apart.
 _WIDE, _GIST, _COMMON = 30, 5, 12
@@ -92,6 +93,7 @@ class Rows:
     untouched: Codes
     dropped: int
     taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
+    latent_taken_as_labels: bool = False
 
     @property
     def categorical(self) -> bool:
@@ -123,12 +125,11 @@ def gather(
     fit: float,
     seed: int,
     labels: Sequence[str] = (),
+    numbers: Sequence[str] = (),
 ) -> Rows:
     """Check and align what was given; see `audit` for the meaning of each argument."""
     named, present, place = _columns(data, blocks, domain)
-    unknown = [name for name in labels if name not in named]
-    if unknown:
-        raise DataError(f"labels: no block is called {unknown[0]!r}{nearest(str(unknown[0]), named)}")
+    _check_kinds(named, labels, numbers)
     if len(named) < 2:
         raise DataError(
             f"a natural latent needs at least two observables; there is {len(named)} block. Pass two modalities or more, "
@@ -143,11 +144,14 @@ def gather(
         parts = split_rows(len(kept), (fit, 1 - fit), codes[kept], None, seed)
     except DataError as problem:
         raise DataError(f"fit={fit}: {problem}") from None
-    alike = tuple(name for name, column in named.items() if name not in labels and _few_values(column, kept))
+    told = (*labels, *numbers)
+    alike = tuple(name for name, column in named.items() if name not in told and _few_values(column, kept))
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
-    return Rows(
+    rows = Rows(
         blocks=tuple(
-            _block(name, column, kept, label=name in (*labels, *alike), fit=parts[0], seed=seed)
+            _block(
+                name, column, kept, label=_is_label(name, column, (*labels, *alike), numbers), fit=parts[0], seed=seed
+            )
             for name, column in named.items()
         ),
         channel=_take(whole, kept),
@@ -158,7 +162,41 @@ def gather(
         untouched=np.arange(len(kept)) if quantiser is None else parts[1],
         dropped=count - len(kept),
         taken_as_labels=alike,
+        latent_taken_as_labels=isinstance(whole, CategoricalChannel) and quantiser is None and _is_float(channel),
     )
+    _check_domains(rows)
+    return rows
+
+
+def _check_kinds(named: Mapping[str, Any], labels: Sequence[str], numbers: Sequence[str]) -> None:
+    for argument, names in (("labels", labels), ("numbers", numbers)):
+        unknown = [name for name in names if name not in named]
+        if unknown:
+            raise DataError(f"{argument}: no block is called {unknown[0]!r}{nearest(str(unknown[0]), named)}")
+    both = [name for name in labels if name in numbers]
+    if both:
+        raise DataError(f"block {both[0]!r} is named in labels and in numbers; it is one or the other")
+    wordy = [name for name in numbers if np.asarray(named[name]).dtype.kind not in "fiub"]
+    if wordy:
+        raise DataError(f"numbers: block {wordy[0]!r} holds text")
+
+
+def _check_domains(rows: Rows) -> None:
+    """Every domain needs rows on both sides of the split, more of them where bounds are for many rows."""
+    least = _FEWEST_LABELLED if rows.discrete else _FEWEST // 2
+    for j, name in enumerate(rows.domains):
+        fitted, audited = (len(rows.inside(part, j)) for part in (rows.fit, rows.audit))
+        if min(fitted, audited) < least:
+            where = f"domain {name!r} has too few complete rows" if len(rows.domains) > 1 else "there are too few rows"
+            raise DataError(
+                f"{where}: {fitted} to fit students and {audited} to audit, where at least {least} of each are needed. "
+                "Bring more rows, or leave a small domain out or merge it with another"
+            )
+
+
+def _is_float(channel: Channel | ArrayLike) -> bool:
+    given = isinstance(channel, CategoricalChannel | GaussianChannel)
+    return not given and np.asarray(channel).dtype.kind == "f"
 
 
 def _columns(
@@ -225,10 +263,15 @@ def _few_values(column: Any, kept: Codes | None = None) -> bool:
     return len(np.unique(flat)) <= min(_FEW, len(flat) // 10)
 
 
+def _is_label(name: str, column: Any, labels: Sequence[str], numbers: Sequence[str]) -> bool:
+    """Text and whole numbers are labels unless said otherwise, other numbers are not."""
+    return name in labels or (name not in numbers and np.asarray(column).dtype.kind != "f")
+
+
 def _block(name: str, column: Any, kept: Codes, *, label: bool, fit: Codes, seed: int) -> Block:
     values = np.asarray(column)[kept].reshape(len(kept), -1)
     values = values.astype(str) if values.dtype.kind == "O" else values
-    if values.dtype.kind == "f" and not label:
+    if not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r} has an infinite value")
         return Block.of_numbers(name, values.astype(np.float64), fit, seed)
