@@ -105,7 +105,8 @@ def sufficient_changes(
     Args:
         model: A fitted model with ``latent_laws()``, or LatentLaws.
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
-            them the model's own table is used, which was fitted on the rows that it is judged by.
+            them the model's own table is used. It can refute, not certify: it was fitted on the rows it is judged by, and
+            a collapsed latent may have any law at all.
         tolerance: Smallest change that counts, in standard errors of one row: 0.1 is a mean that moves by a tenth of its
             standard deviation, or a standard deviation that moves by 7 %.
         level: Probability of error of each limit.
@@ -128,7 +129,7 @@ def sufficient_changes(
         raise DataError(
             f"data have {measured.latents} latents and the laws {laws.latents}: give latents of this model."
         )
-    facts = _facts(laws, measured, tolerance, level)
+    facts = _facts(laws, measured, tolerance, level, stated=measured.held_out or laws is model)
     verdict = conclude(facts)
     values, noise = facts.values, facts.noise
     condition, interval, share = _conditions(values, noise, measured.rows, tolerance, bootstrap, seed)
@@ -160,9 +161,14 @@ def sufficient_changes(
 def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredLaws:
     if data is None:
         return from_table(laws)
-    seen = from_rows(*_latents_of(model, data), seed=seed)
+    z, u, scale = _latents_of(model, data)
+    seen = from_rows(z, u, scale=scale, seed=seed)
+    if laws.family != "natural":
+        return seen
     # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table.
-    return replace(from_table(laws), dependence=seen.dependence) if laws.family == "natural" else seen
+    return replace(
+        from_table(laws), dependence=seen.dependence, misfit=seen.misfit, follows=seen.follows, held_out=True
+    )
 
 
 def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
@@ -185,9 +191,10 @@ def _laws_of(model: Any) -> LatentLaws:
     return model.latent_laws()
 
 
-def _latents_of(model: Any, data: Any) -> tuple[Any, Any]:
+def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """Latents of the rows, their domains, and what the encoder leaves unknown of each latent."""
     if isinstance(data, tuple) and len(data) == 2:
-        return data
+        return *data, None
     if not isinstance(data, Dataset) or data.domain is None:
         raise DataError("data: give a Dataset with a domain, or latents and their domains as (z, u).")
     if isinstance(model, LatentLaws):
@@ -196,12 +203,13 @@ def _latents_of(model: Any, data: Any) -> tuple[Any, Any]:
         warnings.warn(
             "the model was fitted on these very rows: give held-out rows, or the errors are too small.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return model.transform(data), data.domain
+    channel = model.channel(data)
+    return channel.mean, data.domain, channel.scale
 
 
-def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: float) -> Facts:
+def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: float, *, stated: bool) -> Facts:
     size = measured.latents
     power = 1.0 if laws.family == "laplace" else 2.0
     means, variances = _each_change(measured, level / size)
@@ -211,7 +219,7 @@ def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: fl
     if laws.family == "variance" and not measured.held_out:
         low = high = np.array([], dtype=int)
     pairs = _inseparable(measured, tolerance, level)
-    facts = Facts(laws, measured, means, variances, pairs, tolerance, level)
+    facts = Facts(laws, measured, means, variances, pairs, tolerance, level, stated)
     if laws.family == "natural":
         return replace(facts, candidates=(_candidate(measured, *_general(laws, measured), level),))
     choices = {tuple(moving): natural_parameters(measured, moving, power=power) for moving in (low, high)}

@@ -21,6 +21,7 @@ _ASSUMED = (
     "the observation map is one to one, and smooth",
     "latents are independent given the domain",
 )
+_LEAST_SHARE = 0.1  # of a latent's variance within domains that must follow the data
 _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
 
 
@@ -56,6 +57,7 @@ class Facts:
     pairs: tuple[tuple[int, int], ...]
     tolerance: float
     level: float
+    stated: bool  # laws given as such or measured on held-out rows, not only learned
     candidates: tuple[Candidate, ...] = field(default=())
 
     @property
@@ -131,6 +133,33 @@ def conclude(facts: Facts) -> Conclusion:
     return _open(facts)
 
 
+def _only_learned(facts: Facts) -> Conclusion | None:
+    if facts.stated or facts.holds is not True:
+        return None
+    sentence = "the learned laws change enough, but no row has confirmed them."
+    return _unsure(facts, sentence, "held-out rows: sufficient_changes(model, held_out)")
+
+
+def _collapsed(facts: Facts) -> Conclusion | None:
+    follows = facts.measured.follows
+    if facts.holds is not True or follows is None or follows.min() >= _LEAST_SHARE:
+        return None
+    which, share = int(follows.argmin()), 100 * follows.min()
+    sentence = f"latent {which} is collapsed: it follows the data by {share:.1f} % of its variance, so that its law is no finding."
+    return _unsure(facts, sentence, "a fit whose latents follow the data; see collapse(model, data)")
+
+
+def _poor_fit(facts: Facts) -> Conclusion | None:
+    misfit = facts.measured.misfit
+    if facts.holds is not True or misfit <= _bound(facts, "lower").value:
+        return None
+    sentence = (
+        f"the changes look sufficient, but two latents (or their squares) are still correlated within domains, by "
+        f"{facts.measured.dependence:.2f}: a fit that poor can feign changes of this size."
+    )
+    return _unsure(facts, sentence, "a better fit: more epochs, restarts or blocks")
+
+
 def _general_family(facts: Facts) -> Conclusion | None:
     """Any number k of statistics for each latent: Theorem 1, and Theorem 2 when k ≥ 2."""
     if facts.laws.family != "natural" or facts.measured.domains < facts.needed:
@@ -142,7 +171,7 @@ def _general_family(facts: Facts) -> Conclusion | None:
         )
     up_to = "order and a one-to-one map of each latent" if count > 1 else "an invertible linear map of their statistics"
     sentence = f"identifiable up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
-    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, _doubt(facts))
+    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
     return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to)
 
 
@@ -217,13 +246,16 @@ def _sufficient(facts: Facts) -> Conclusion | None:
         f"identifiable up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the "
         f"{_which(facts)} change in {size} {ways}."
     )
-    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, _doubt(facts))
+    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
     return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
 
 
 _RULES = (
-    _no_promise,
     _nothing_changes,
+    _no_promise,
+    _only_learned,
+    _collapsed,
+    _poor_fit,
     _general_family,
     _means_only,
     _laplace_moves,
@@ -294,14 +326,3 @@ def _blame(facts: Facts) -> str:
         i, j = facts.inseparable[0]
         return f"the variances of latents {i} and {j} keep one ratio in all domains"
     return f"in some direction {_which(facts)} together hardly change"
-
-
-def _doubt(facts: Facts) -> str:
-    if not facts.measured.held_out:
-        return "held-out rows: the table was judged by the rows it was fitted on"
-    if facts.measured.dependence > 0.2:
-        return (
-            f"a better fit: two latents are still dependent within domains (correlation {facts.measured.dependence:.2f} of them "
-            "or their squares)"
-        )
-    return "a larger declared tolerance"

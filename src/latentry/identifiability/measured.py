@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.cluster import KMeans
 
 from latentry.data import Domain, LatentLaws
@@ -33,6 +34,10 @@ class MeasuredLaws:
     labels: tuple[Any, ...]
     held_out: bool
     dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
+    misfit: float = 0.0  # the part of it that noise does not explain
+    follows: np.ndarray | None = (
+        None  # share of each latent's variance within domains that follows x; None if not known
+    )
 
     @property
     def domains(self) -> int:
@@ -61,10 +66,11 @@ def from_table(laws: LatentLaws) -> MeasuredLaws:
     return MeasuredLaws(laws.location[kept], variance[kept], noise[kept], laws.rows[kept], labels, held_out=False)
 
 
-def from_rows(z: Any, u: Any, *, seed: int = 0) -> MeasuredLaws:
+def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredLaws:
     """Means and variances of latents in each domain; their errors from the rows themselves, whatever their law.
 
-    A continuous u is cut into groups of neighbouring values, which then count as domains.
+    A continuous u is cut into groups of neighbouring values, which then count as domains. ``scale`` is what an encoder
+    leaves unknown of each latent.
     """
     found, domain = as_columns("z", z), Domain.of(u)
     if len(found) != len(domain):
@@ -75,9 +81,15 @@ def from_rows(z: Any, u: Any, *, seed: int = 0) -> MeasuredLaws:
     parts = [_moments(found[codes == code], labels[code]) for code in kept]
     mean, variance, noise = (np.array(part) for part in zip(*parts, strict=True))
     rows = np.array([np.sum(codes == code) for code in kept], dtype=np.float64)
-    dependence = _dependence([found[codes == code] for code in kept])
+    groups = [found[codes == code] for code in kept]
+    dependence = _dependence(groups)
+    pairs = max(found.shape[1] * (found.shape[1] - 1), 1)
+    misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
+    follows = None if scale is None else _follows(groups, (scale[np.isin(codes, kept)] ** 2).mean(axis=0))
     names = tuple(labels[code] for code in kept)
-    return MeasuredLaws(mean, variance, noise, rows, names, held_out=True, dependence=dependence)
+    return MeasuredLaws(
+        mean, variance, noise, rows, names, held_out=True, dependence=dependence, misfit=misfit, follows=follows
+    )
 
 
 def natural_parameters(laws: MeasuredLaws, moving: np.ndarray, *, power: float) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +161,11 @@ def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
         raise DataError(f"latent {flat} is constant in domain {label!r}: it has no law to compare. Is it collapsed?")
     influence = np.column_stack([away, away**2 - variance])
     return mean, variance, influence.T @ influence / (len(z) - 1)
+
+
+def _follows(groups: list[np.ndarray], unknown: np.ndarray) -> np.ndarray:
+    within = sum(((z - z.mean(axis=0)) ** 2).sum(axis=0) for z in groups) / sum(map(len, groups))
+    return within / np.maximum(within + unknown, np.finfo(float).tiny)
 
 
 def _dependence(groups: list[np.ndarray]) -> float:

@@ -56,7 +56,7 @@ def weakest_change(
     white, white_noise = values @ root, root @ noise @ root
     if starts is None:
         around = np.linalg.eigh(_scatter(white, rows))[1].T
-        random = np.random.default_rng(0).standard_normal((8, len(root)))
+        random = np.random.default_rng(0).standard_normal((24, len(root)))  # it has several minima
         starts = np.concatenate([around, np.linalg.inv(root), random])
     else:
         starts = starts @ np.linalg.inv(root)
