@@ -197,6 +197,26 @@ def test_one_node():
     assert graphs.search([3.0, 5.0]).graph == Graph(1)
 
 
+def test_the_posterior_sums_over_all_graphs():
+    """exp(BDeu) of every allowed graph, normalised; by hand for four nodes under knowledge and interventions."""
+    rng = np.random.default_rng(3)
+    truth = graphs.random_cpts(Graph(4, [("N1", "N2"), ("N3", "N2"), ("N2", "N4")]), rng, concentration=0.5)
+    tables = [rng.multinomial(80, graphs.joint_table(truth, do).ravel()).reshape((2,) * 4) for do in ({}, {"N3": 1})]
+    counts = Counts.from_table(tables[0], interventional={"N3": tables[1]})
+    knowledge = Knowledge(truth.names, tiers=[["N1"], ["N4"]], required=[("N2", "N4")])
+    allowed = [g for g in graphs.all_dags(4) if knowledge.allows(g.edges)]
+    weights = np.exp([graphs.graph_score(g, counts, "bdeu") + 200 for g in allowed])
+    weights /= weights.sum()
+    found = graphs.graph_posterior(counts, tiers=[["N1"], ["N4"]], required=[("N2", "N4")], top=3)
+    expected = sum(w * g.adjacency for w, g in zip(weights, allowed, strict=True))
+    np.testing.assert_allclose(found.arrow, expected, atol=1e-9)
+    assert found.arrow[1, 3] == pytest.approx(1.0)
+    pattern, chance = found.classes[0]
+    same = [graphs.cpdag(g, knowledge=knowledge, interventions=["N3"]) == pattern for g in allowed]
+    assert chance == pytest.approx(weights[same].sum(), abs=1e-9)
+    assert sum(c for _, c in found.classes) + found.rest == pytest.approx(1.0)
+
+
 def test_support_is_the_difference_of_two_scores():
     table = random_table(np.random.default_rng(5), rows=500)
     graph = Graph(3, [("N1", "N2"), ("N1", "N3"), ("N2", "N3")], (2, 3, 2))

@@ -1,5 +1,6 @@
 """Bad input is answered with a sentence that names the place and the remedy."""
 
+import json
 import re
 
 import numpy as np
@@ -111,6 +112,7 @@ CASES = {
     "no replicates": (lambda: graphs.bootstrap(TABLE, replicates=0), "replicates=0 must be one or more"),
     "no graphs": (lambda: graphs.edge_frequencies([]), "needs at least one graph"),
     "too many nodes to list": (lambda: graphs.all_dags(6), "up to 5 nodes, not 6; use search"),
+    "too many nodes for a posterior": (lambda: graphs.graph_posterior(np.ones((2,) * 6)), "up to 5 nodes, not 6; use bootstrap"),
     "an adjacency that is not square": (lambda: Graph.from_adjacency(np.zeros((2, 3))), "this one has shape (2, 3)"),
 }  # fmt: skip
 
@@ -131,6 +133,12 @@ def test_graphs_cannot_be_changed_behind_their_back():
         graph.cpts["radius"][0] = 1.0
     with pytest.raises(AttributeError):
         graph.names = ("x",)
+
+
+def test_graphs_survive_json():
+    assert Graph.from_json(json.loads(json.dumps(PAIR.to_json()))) == PAIR
+    pattern = CPDAG(["A", "B", "C"], [("A", "B")], [("B", "C")])
+    assert CPDAG.from_json(json.loads(json.dumps(pattern.to_json()))) == pattern
 
 
 def test_graphs_compare_by_what_they_are():

@@ -18,6 +18,7 @@ from latentry.graphs.hodge import (
 from latentry.graphs.joint import cpt_tensors, downselect, log_joint, normalised_tensors
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.metrics import Agreement, Comparison, compare, shd
+from latentry.graphs.posterior import Posterior, graph_posterior
 from latentry.graphs.sampling import counterfactual, sample
 from latentry.graphs.scores import Scorer, edge_support, graph_score
 from latentry.graphs.separation import d_separated
@@ -34,6 +35,7 @@ __all__ = [
     "Graph",
     "Hodge",
     "Knowledge",
+    "Posterior",
     "Scorer",
     "all_dags",
     "annealed",
@@ -52,6 +54,7 @@ __all__ = [
     "equivalent",
     "expected_edges",
     "fit_cpts",
+    "graph_posterior",
     "graph_score",
     "hodge_graph",
     "hodge_init",

@@ -17,10 +17,11 @@ __all__ = ["to_svg", "to_text", "write_svg"]
 
 _ROW, _GAP, _HIGH, _MARGIN = 92.0, 40.0, 34.0, 14.0  # pixels: between layers, between nodes, height of a node, margin
 _LETTER = 7.6  # pixels a letter takes at 14 px
+# Every rule names the class of the drawing: a style inside a page would otherwise reach the rest of it.
 _STYLE = (
-    "text{font:14px system-ui,sans-serif;fill:#1c2733}.label{font-size:11.5px;fill:#4a5a6a;paint-order:stroke;"
-    "stroke:#fff;stroke-width:5px;stroke-linejoin:round}.node{fill:#eef4fb;stroke:#3a6ea5;stroke-width:1.5}"
-    ".edge{fill:none;stroke:#51657a}.open{stroke:#9a6b1f}.head{fill:#51657a}"
+    ".lt-graph text{font:14px system-ui,sans-serif;fill:#1c2733}.lt-graph .label{font-size:11.5px;fill:#4a5a6a;"
+    "paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round}.lt-graph .edge{fill:none;stroke:#51657a}"
+    ".lt-graph .node{fill:#eef4fb;stroke:#3a6ea5;stroke-width:1.5}.lt-graph .open{stroke:#9a6b1f}.lt-graph .head{fill:#51657a}"
 )
 
 
@@ -60,7 +61,7 @@ def to_svg(
     height += 16 * len(notes) + (4 if notes else 0)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" style="background:#fff">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="lt-graph" role="img" style="background:#fff">'
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style>{''.join(body)}</svg>"
     )
 

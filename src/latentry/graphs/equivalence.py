@@ -9,8 +9,9 @@ four rules of Meek (1995), which are sound and complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from latentry.errors import DataError
 from latentry.graphs.graph import Graph
@@ -62,6 +63,22 @@ class CPDAG:
     def undirected(self) -> tuple[Edge, ...]:
         """The reversible edges: what a drawing shows without one."""
         return self.reversible
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file.
+
+        >>> c = CPDAG(["A", "B"], reversible=[("A", "B")])
+        >>> CPDAG.from_json(c.to_json()) == c
+        True
+        """
+        compelled, loose = ([list(e) for e in edges] for edges in (self.compelled, self.reversible))
+        return {"names": list(self.names), "compelled": compelled, "reversible": loose}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> CPDAG:
+        """The class that `to_json` wrote."""
+        compelled, loose = (tuple((a, b) for a, b in fields[key]) for key in ("compelled", "reversible"))
+        return cls(tuple(fields["names"]), compelled, loose)
 
     def __repr__(self) -> str:
         parts = [f"{a} → {b}" for a, b in self.compelled] + [f"{a} — {b}" for a, b in self.reversible]

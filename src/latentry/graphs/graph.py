@@ -142,6 +142,23 @@ class Graph:
         """The same nodes with other edges, and no tables."""
         return Graph(self.names, tuple(edges), self.outcomes)
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file.
+
+        >>> g = Graph(["A", "B"], [("A", "B")], (2, 3))
+        >>> Graph.from_json(g.to_json()) == g
+        True
+        """
+        tables = None if self.cpts is None else {n: t.tolist() for n, t in self.cpts.items()}
+        edges = [list(e) for e in self.edges]
+        return {"names": list(self.names), "edges": edges, "outcomes": list(self.outcomes), "cpts": tables}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Graph:
+        """The graph that `to_json` wrote."""
+        edges = tuple((p, c) for p, c in fields["edges"])
+        return cls(tuple(fields["names"]), edges, tuple(fields["outcomes"]), fields["cpts"])
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
