@@ -1,3 +1,7 @@
+import subprocess
+import sys
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,3 +80,38 @@ def test_the_engine_is_chosen_by_shape(monkeypatch):
     wide = nb.neighbourhoods((rng.standard_normal((1000, 8)),) * 2, ((0,), (1,)), 3)
     assert called == ["tree"]
     assert wide.radius.shape == (1000,)
+
+
+def _peak(n, d):
+    """Bytes that a KSG estimate of n rows holds at its peak, beyond its input."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, n, d))
+    nb.neighbourhoods((x[:50], y[:50]), ((0,), (1,)), 3)  # imports are not the estimate's
+    tracemalloc.start()
+    nb.neighbourhoods((x, y), ((0,), (1,)), 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_memory_grows_no_faster_than_the_rows(d):
+    small, large = _peak(10_000, d), _peak(40_000, d)
+    assert large / small < 5  # four times the rows; all pairs would be sixteen
+    assert large < 40_000 * 8 * 60  # sixty numbers a row
+
+
+def test_tiles_never_hold_all_pairs():
+    # in a process of its own: compiled code allocates outside of Python's sight; all pairs of 12,000 rows are 1.1 GB
+    program = """
+import resource, numpy as np
+from latentry.information.ksg import ksg_local
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+x = np.random.default_rng(0).standard_normal((12_000, 6))
+ksg_local(x[:1000], x[:1000] ** 2)
+start = peak()
+ksg_local(x, x**2)
+print(peak() - start)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 200
