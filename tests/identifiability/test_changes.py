@@ -371,6 +371,15 @@ def test_a_continuous_u_is_cut_into_groups(columns):
     assert found.needed == 3
 
 
+def test_a_mean_that_follows_a_continuous_u_is_no_change_of_variance():
+    rng = np.random.default_rng(0)
+    u = rng.uniform(0, 2 * np.pi, size=(20_000, 1))
+    z = 3 * np.column_stack([np.cos(u), np.sin(2 * u)]) + rng.standard_normal((20_000, 2))
+    found = sufficient_changes(laws(0, np.ones((2, 2))), (z, u), bootstrap=0)
+    assert found.means_only
+    assert found.identifiable is False
+
+
 def test_a_domain_with_too_few_rows_is_named_and_left_out():
     z, u = drawn(*planted(9, 2), 300, np.random.default_rng(0))
     keep = (u != 4) | (np.arange(len(u)) % 30 == 0)

@@ -31,7 +31,8 @@ class SufficientChanges:
         present, needed: Domains there are, and domains the theorem needs.
         rank, statistics: Rank of the matrix of changes at the stated level, and the rank it must have.
         condition: Ratio of the strongest to the weakest principal change.
-        condition_interval: Of that ratio when the domains are drawn again with replacement (may be infinite).
+        condition_interval: Of that ratio when the domains are drawn again with replacement, which leaves a third of them
+            out (may be infinite).
         full_rank_share: Share of those draws that keep more domains than statistics and every principal change above
             the tolerance.
         weakest: The change in the weakest direction.
@@ -71,7 +72,7 @@ class SufficientChanges:
         lines = [
             str(self.verdict),
             f"domains {self.present}, needed {self.needed}; rank {self.rank} of {self.statistics} at level {self.level:g}; "
-            f"condition number {self.condition:.3g} ({spread} if the domains were drawn again)",
+            f"condition number {self.condition:.3g} ({spread} when domains are drawn again)",
         ]
         if self.weakest is not None:
             lines.append(

@@ -69,13 +69,16 @@ def from_table(laws: LatentLaws) -> MeasuredLaws:
 def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredLaws:
     """Means and variances of latents in each domain; their errors from the rows themselves, whatever their law.
 
-    A continuous u is cut into groups of neighbouring values, which then count as domains. ``scale`` is what an encoder
-    leaves unknown of each latent.
+    A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
+    followed by a straight line, so that it does not look like spread. ``scale`` is what an encoder leaves unknown of each
+    latent.
     """
     found, domain = as_columns("z", z), Domain.of(u)
     if len(found) != len(domain):
         raise DataError(f"z has {len(found)} rows and u has {len(domain)}: give the same rows of both.")
     codes, labels = _groups(domain, found.shape[1], seed)
+    if domain.labels is None:
+        found = _levelled(found, domain.values, codes)
     present, counts = np.unique(codes, return_counts=True)
     kept = present[_enough(counts, tuple(labels[code] for code in present))]
     parts = [_moments(found[codes == code], labels[code]) for code in kept]
@@ -123,6 +126,16 @@ def _groups(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tuple[
         spread = values.std(axis=0)
         codes = KMeans(count, n_init=2, random_state=seed).fit_predict(values / np.where(spread > 0, spread, 1))
     return codes, tuple(f"u near {_near(values[codes == code])}" for code in range(count))
+
+
+def _levelled(z: np.ndarray, u: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Latents without the linear trend in u that they have within each group."""
+    level = z.copy()
+    for code in np.unique(codes):
+        own = codes == code
+        away = u[own] - u[own].mean(axis=0)
+        level[own] -= away @ np.linalg.lstsq(away, z[own] - z[own].mean(axis=0), rcond=None)[0]
+    return level
 
 
 def _near(values: np.ndarray) -> str:
