@@ -106,13 +106,8 @@ class Counts:
         each = as_outcomes(limits if isinstance(limits, int) else [int(v) for v in limits], found)
         _check_range(values, each, found)
         heaps = _checked_weights(weights, len(values))
-        settings = [_as_targets(t, found) for t in (targets if targets is not None else [None] * len(values))]
-        if len(settings) != len(values):
-            raise DataError(f"{len(settings)} targets for {len(values)} rows")
-        blocks = []
-        for nodes in sorted(set(settings), key=sorted):
-            chosen = np.array([s == nodes for s in settings], dtype=bool)
-            blocks.append(_block_of_rows(nodes, values[chosen], heaps[chosen]))
+        groups = _grouped(targets, found, len(values))
+        blocks = [_block_of_rows(nodes, values[chosen], heaps[chosen]) for nodes, chosen in groups]
         return _made(cls, found, each, blocks)
 
     @property
@@ -191,6 +186,20 @@ def _as_targets(targets: Any, names: Sequence[str]) -> frozenset[str]:
     for node in nodes:
         index_of(names, node, "the counts (interventions)")
     return frozenset(nodes)
+
+
+def _grouped(
+    targets: Sequence[Targets | None] | None, names: Sequence[str], rows: int
+) -> list[tuple[frozenset[str], NDArray[np.intp] | slice]]:
+    """The rows taken under each intervention."""
+    if targets is None:
+        return [(frozenset(), slice(None))]
+    if len(targets) != rows:
+        raise DataError(f"{len(targets)} targets for {rows} rows")
+    places: dict[frozenset[str], list[int]] = {}
+    for row, target in enumerate(targets):
+        places.setdefault(_as_targets(target, names), []).append(row)
+    return [(nodes, np.array(places[nodes])) for nodes in sorted(places, key=sorted)]
 
 
 def _checked_table(table: ArrayLike, what: str) -> Array:

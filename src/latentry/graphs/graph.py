@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from latentry.errors import DataError
 from latentry.graphs.names import Edge, as_edges, as_names, as_outcomes, find_cycle, index_of
 
-__all__ = ["Graph", "all_dags"]
+__all__ = ["Graph", "all_dags", "need_cpts"]
 
 Array = NDArray[np.float64]
 LARGEST_ENUMERATION = 5
@@ -202,6 +202,13 @@ def _checked_cpt(graph: Graph, name: str, cpts: Mapping[str, ArrayLike]) -> Arra
     table /= sums[..., None]
     table.setflags(write=False)
     return table
+
+
+def need_cpts(graph: Graph) -> Mapping[str, Array]:
+    """The tables of a graph, or a sentence."""
+    if graph.cpts is None:
+        raise DataError("the graph has no probability tables; give cpts, or estimate them with fit_cpts")
+    return graph.cpts
 
 
 def all_dags(names: int | Sequence[str], outcomes: int | Sequence[int] = 2) -> list[Graph]:

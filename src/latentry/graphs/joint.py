@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from latentry.errors import DataError
-from latentry.graphs.graph import Graph
+from latentry.graphs.graph import Graph, need_cpts
 from latentry.graphs.names import table_cells
 
 __all__ = ["cpt_tensors", "downselect", "log_joint", "normalised_tensors"]
@@ -89,15 +89,12 @@ def cpt_tensors(graph: Graph) -> list[np.ndarray]:
     [[[0.3, 0.3], [0.7, 0.7]], [[0.9, 0.1], [0.2, 0.8]]]
     """
     table_cells(graph.outcomes, "cpt_tensors")
-    if graph.cpts is None:
-        raise DataError("the graph has no probability tables; give cpts, or estimate them with fit_cpts")
     return [spread(graph, name) for name in graph.names]
 
 
 def spread(graph: Graph, name: str) -> np.ndarray:
     """The table of one node over all nodes' axes, without copying."""
-    assert graph.cpts is not None
     axes = graph.axes((*graph.parents(name), name))
-    ordered = np.transpose(graph.cpts[name], np.argsort(axes))
+    ordered = np.transpose(need_cpts(graph)[name], np.argsort(axes))
     shape = [count if axis in axes else 1 for axis, count in enumerate(graph.outcomes)]
     return np.broadcast_to(ordered.reshape(shape), graph.outcomes)

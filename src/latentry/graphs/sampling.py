@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError, nearest
-from latentry.graphs.graph import Graph
+from latentry.graphs.graph import Graph, need_cpts
 from latentry.graphs.names import as_values
-from latentry.graphs.tables import intervene, need_cpts
+from latentry.graphs.tables import intervene
 
 __all__ = ["Coupling", "counterfactual", "sample"]
 

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
 from latentry.graphs.counts import Counts
-from latentry.graphs.graph import Graph
+from latentry.graphs.graph import Graph, need_cpts
 from latentry.graphs.joint import spread
 from latentry.graphs.names import as_values, table_cells
 from latentry.graphs.scores import matching_counts
 
-__all__ = ["fit_cpts", "intervene", "joint_table", "need_cpts", "random_cpts"]
+__all__ = ["fit_cpts", "intervene", "joint_table", "random_cpts"]
 
 Array = NDArray[np.float64]
 
@@ -58,13 +58,6 @@ def random_cpts(graph: Graph, seed: int | np.random.Generator, *, concentration:
         shape = [graph.outcomes[a] for a in graph.axes(graph.parents(name))]
         tables[name] = rng.dirichlet(np.full(own, concentration), size=shape)
     return graph.with_cpts(tables)
-
-
-def need_cpts(graph: Graph) -> Mapping[str, Array]:
-    """The tables of a graph, or a sentence."""
-    if graph.cpts is None:
-        raise DataError("the graph has no probability tables; give cpts, or estimate them with fit_cpts")
-    return graph.cpts
 
 
 def intervene(graph: Graph, do: Mapping[str, int]) -> Graph:
