@@ -56,7 +56,7 @@ def test_enough_domains_with_moving_means_and_variances():
 def test_variances_alone_need_fewer_domains():
     found = audit(0, planted(6, 3)[1])
     assert found.identifiable is True
-    assert (found.needed, found.statistics) == (4, 3)
+    assert (found.needed, found.statistics, found.theorem) == (4, 3, "Theorem 3")
     assert "the variances change in 3 independent ways" in found.verdict.sentence
 
 
@@ -64,7 +64,7 @@ def test_one_climbing_mean_counts_as_one_more_statistic():
     location = np.zeros((10, 3))
     location[:, 0] = 3 * np.arange(10)
     found = audit(location, planted(10, 3)[1])
-    assert (found.identifiable, found.needed) == (True, 5)
+    assert (found.identifiable, found.needed, found.theorem) == (True, 5, "Theorems 2 and 3")
 
 
 @pytest.mark.parametrize(("domains", "missing"), [(4, "3 more domains"), (6, "1 more domain ")])
@@ -84,7 +84,7 @@ def test_the_mean_only_trap_is_proved():
     found = audit(planted(12, 3)[0], 1.75 * np.ones((12, 3)))
     assert found.means_only
     assert found.proved_impossible
-    assert found.up_to == "an invertible linear map"
+    assert (found.up_to, found.theorem) == ("an invertible linear map", "Proposition 1")
     assert "only means move" in found.verdict.sentence
     assert "variances change" in found.verdict.change
 
@@ -311,6 +311,17 @@ def test_a_report_reads_as_lines():
     assert text.startswith("certified: identifiable")
     assert "domains 8, needed 3; rank 2 of 2 at level 0.05; condition number" in text
     assert "what would change it: a larger declared tolerance" in text
+
+
+def test_a_report_is_plain_json():
+    import json
+
+    found = sufficient_changes(laws(*planted(8, 2)), bootstrap=20)
+    kept = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert kept["theorem"] == "Theorem 2"
+    assert kept["verdict"]["status"] == "certified"
+    assert kept["weakest"]["low"] == found.weakest.low
+    assert kept["dependence"] is None
 
 
 class Model:

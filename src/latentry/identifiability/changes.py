@@ -28,6 +28,7 @@ class SufficientChanges:
         proved_impossible: Whether no method at all can tell some latents apart, as far as these rows show; otherwise a
             False only says that the sufficient condition fails.
         up_to: What stays undetermined.
+        theorem: The statement of Khemakhem et al. (2020) that the answer rests on; empty if none.
         present, needed: Domains there are, and domains the theorem needs.
         rank, statistics: Rank of the matrix of changes at the stated level, and the rank it must have.
         condition: Ratio of the strongest to the weakest principal change.
@@ -49,6 +50,7 @@ class SufficientChanges:
     identifiable: bool | None
     proved_impossible: bool
     up_to: str
+    theorem: str
     present: int
     needed: int
     rank: int
@@ -66,6 +68,10 @@ class SufficientChanges:
     dependence: float
     tolerance: float
     level: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file; infinite and unknown numbers become None."""
+        return {name: _plain(value) for name, value in vars(self).items()}
 
     def __str__(self) -> str:
         spread = "–".join(f"{limit:.3g}" for limit in self.condition_interval)
@@ -139,6 +145,7 @@ def sufficient_changes(
         verdict.identifiable,
         verdict.proved_impossible,
         verdict.up_to,
+        verdict.theorem,
         measured.domains,
         facts.needed,
         rank_of_changes(values, noise, measured.rows, level, seed=seed),
@@ -157,6 +164,17 @@ def sufficient_changes(
         tolerance,
         level,
     )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Verdict):
+        return value.to_json()
+    if isinstance(value, Change):
+        return {"value": value.value, "low": value.low, "high": value.high, "direction": value.direction.tolist()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(part) for part in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredLaws:

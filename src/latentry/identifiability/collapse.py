@@ -11,7 +11,7 @@ from latentry.data import Dataset, Domain, GaussianChannel, LatentLaws
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 
-__all__ = ["Collapse", "collapse"]
+__all__ = ["Collapse", "collapse", "share_that_follows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +57,20 @@ def collapse(source: Any, data: Any = None, *, laws: LatentLaws | None = None, t
     channel, domain, laws = _channel_of(source, data, laws)
     codes = np.zeros(len(channel), dtype=int) if domain is None or domain.labels is None else domain.values
     mean, scale = channel.mean, channel.scale
-    within, noise = _within(mean, codes), (scale**2).mean(axis=0)
-    total = within + noise
-    share = np.divide(within, total, out=np.zeros_like(total), where=total > 0)
+    share = share_that_follows(mean, scale, codes)
     prior = _prior_rows(laws, domain)
-    reference = total if prior is None else (prior[1] ** 2).mean(axis=0)
+    reference = mean.var(axis=0) + (scale**2).mean(axis=0) if prior is None else (prior[1] ** 2).mean(axis=0)
     divergence = np.full(mean.shape[1], np.nan) if prior is None else _divergence(mean, scale, *prior)
     active = mean.var(axis=0) > 0.01 * reference
     low = tuple(np.flatnonzero(share < threshold).tolist())
     return Collapse(divergence, share, active, low, _verdict(share, low, threshold, len(mean)))
+
+
+def share_that_follows(mean: np.ndarray, scale: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Of each latent's variance within domains, the part that posterior means have; the rest is posterior spread."""
+    within, noise = _within(mean, codes), (scale**2).mean(axis=0)
+    total = within + noise
+    return np.divide(within, total, out=np.zeros_like(total), where=total > 0)
 
 
 def _channel_of(source: Any, data: Any, laws: Any) -> tuple[GaussianChannel, Domain | None, LatentLaws | None]:

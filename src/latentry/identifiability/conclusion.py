@@ -26,12 +26,13 @@ _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not pr
 
 
 class Conclusion(NamedTuple):
-    """The answer, whether impossibility is proved, and what stays undetermined at best."""
+    """The answer, whether impossibility is proved, what stays undetermined at best, and the theorem that says so."""
 
     verdict: Verdict
     identifiable: bool | None
     proved_impossible: bool
     up_to: str
+    theorem: str = ""
 
 
 class Candidate(NamedTuple):
@@ -172,7 +173,8 @@ def _general_family(facts: Facts) -> Conclusion | None:
     up_to = "order and a one-to-one map of each latent" if count > 1 else "an invertible linear map of their statistics"
     sentence = f"identifiable up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
     verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to)
+    found = Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to)
+    return found._replace(theorem="Theorem 2" if count > 1 else "Theorem 1")
 
 
 def _no_promise(facts: Facts) -> Conclusion | None:
@@ -202,7 +204,7 @@ def _means_only(facts: Facts) -> Conclusion | None:
     change = "domains in which variances change, each by a factor of its own"
     if facts.laws.family == "mean" and not all(facts.still_variances):
         change = 'prior="gaussian": the variances of these latents do change between domains'
-    return _no(facts, sentence, change, "an invertible linear map")
+    return _no(facts, sentence, change, "an invertible linear map")._replace(theorem="Proposition 1")
 
 
 def _laplace_moves(facts: Facts) -> Conclusion | None:
@@ -247,7 +249,8 @@ def _sufficient(facts: Facts) -> Conclusion | None:
         f"{_which(facts)} change in {size} {ways}."
     )
     verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
+    found = Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
+    return found._replace(theorem=_theorem(facts))
 
 
 _RULES = (
@@ -296,6 +299,13 @@ def _bound(facts: Facts, direction: Any) -> Bound:
     rows = int(facts.measured.rows.sum())
     source = "held-out rows" if facts.measured.held_out else "the model's own table"
     return Bound(value, direction, confidence=1 - facts.level, method=source, assumptions=_ASSUMED, n=rows)
+
+
+def _theorem(facts: Facts) -> str:
+    """Two statistics each: Theorem 2; one that is not monotone (a square): Theorem 3; some of both: each its own."""
+    if facts.moving_means == 0:
+        return "Theorem 3"
+    return "Theorem 2" if facts.moving_means == facts.measured.latents else "Theorems 2 and 3"
 
 
 def _which(facts: Facts) -> str:

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 
 from latentry.data import Domain, LatentLaws
 from latentry.errors import DataError, DataWarning
+from latentry.identifiability.collapse import share_that_follows
 from latentry.identifiability.matching import as_columns
 
 __all__ = ["MeasuredLaws", "from_rows", "from_table", "natural_parameters"]
@@ -88,7 +89,8 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     dependence = _dependence(groups)
     pairs = max(found.shape[1] * (found.shape[1] - 1), 1)
     misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
-    follows = None if scale is None else _follows(groups, (scale[np.isin(codes, kept)] ** 2).mean(axis=0))
+    inside = np.isin(codes, kept)
+    follows = None if scale is None else share_that_follows(found[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
     return MeasuredLaws(
         mean, variance, noise, rows, names, held_out=True, dependence=dependence, misfit=misfit, follows=follows
@@ -174,11 +176,6 @@ def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
         raise DataError(f"latent {flat} is constant in domain {label!r}: it has no law to compare. Is it collapsed?")
     influence = np.column_stack([away, away**2 - variance])
     return mean, variance, influence.T @ influence / (len(z) - 1)
-
-
-def _follows(groups: list[np.ndarray], unknown: np.ndarray) -> np.ndarray:
-    within = sum(((z - z.mean(axis=0)) ** 2).sum(axis=0) for z in groups) / sum(map(len, groups))
-    return within / np.maximum(within + unknown, np.finfo(float).tiny)
 
 
 def _dependence(groups: list[np.ndarray]) -> float:
