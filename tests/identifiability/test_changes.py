@@ -95,6 +95,12 @@ def test_a_model_of_moving_means_falls_in_the_trap_by_its_family():
     assert found.means_only
 
 
+def test_a_single_latent_cannot_be_mixed_with_another():
+    found = audit(np.arange(4.0)[:, None], np.ones((4, 1)))
+    assert (found.identifiable, found.up_to, found.theorem) == (True, "scale and shift", "Theorem 1")
+    assert audit(0, np.ones((4, 1))).identifiable is False
+
+
 def test_proportional_variances_name_the_pair():
     scale = planted(12, 3)[1]
     scale[:, 2] = 2 * scale[:, 0]

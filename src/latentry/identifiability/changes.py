@@ -74,11 +74,12 @@ class SufficientChanges:
         return {name: _plain(value) for name, value in vars(self).items()}
 
     def __str__(self) -> str:
-        spread = "–".join(f"{limit:.3g}" for limit in self.condition_interval)
+        low, high = self.condition_interval
+        spread = "" if np.isnan(low) else f" ({low:.3g}–{high:.3g} when domains are drawn again)"
         lines = [
             str(self.verdict),
             f"domains {self.present}, needed {self.needed}; rank {self.rank} of {self.statistics} at level {self.level:g}; "
-            f"condition number {self.condition:.3g} ({spread} when domains are drawn again)",
+            f"condition number {self.condition:.3g}{spread}",
         ]
         if self.weakest is not None:
             lines.append(
@@ -137,32 +138,27 @@ def sufficient_changes(
             f"data have {measured.latents} latents and the laws {laws.latents}: give latents of this model."
         )
     facts = _facts(laws, measured, tolerance, level, stated=measured.held_out or laws is model)
-    verdict = conclude(facts)
-    values, noise = facts.values, facts.noise
-    condition, interval, share = _conditions(values, noise, measured.rows, tolerance, bootstrap, seed)
+    values, noise, rows = facts.values, facts.noise, measured.rows
+    condition, interval, share = _conditions(values, noise, rows, tolerance, bootstrap, seed)
     return SufficientChanges(
-        verdict.verdict,
-        verdict.identifiable,
-        verdict.proved_impossible,
-        verdict.up_to,
-        verdict.theorem,
-        measured.domains,
-        facts.needed,
-        rank_of_changes(values, noise, measured.rows, level, seed=seed),
-        values.shape[1],
-        condition,
-        interval,
-        share,
-        facts.weakest,
-        _without_one(facts, measured, level),
-        facts.mean_changes,
-        facts.variance_changes,
-        facts.unchanged,
-        facts.inseparable,
-        facts.means_only,
-        measured.dependence,
-        tolerance,
-        level,
+        **conclude(facts)._asdict(),
+        present=measured.domains,
+        needed=facts.needed,
+        rank=rank_of_changes(values, noise, rows, level, seed=seed),
+        statistics=values.shape[1],
+        condition=condition,
+        condition_interval=interval,
+        full_rank_share=share,
+        weakest=facts.weakest,
+        without_one=_without_one(facts, measured, level),
+        mean_changes=facts.mean_changes,
+        variance_changes=facts.variance_changes,
+        unchanged=facts.unchanged,
+        inseparable=facts.inseparable,
+        means_only=facts.means_only,
+        dependence=measured.dependence,
+        tolerance=tolerance,
+        level=level,
     )
 
 

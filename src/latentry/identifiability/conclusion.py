@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -138,7 +138,7 @@ def _only_learned(facts: Facts) -> Conclusion | None:
     if facts.stated or facts.holds is not True:
         return None
     sentence = "the learned laws change enough, but no row has confirmed them."
-    return _unsure(facts, sentence, "held-out rows: sufficient_changes(model, held_out)")
+    return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
 
 
 def _collapsed(facts: Facts) -> Conclusion | None:
@@ -147,7 +147,7 @@ def _collapsed(facts: Facts) -> Conclusion | None:
         return None
     which, share = int(follows.argmin()), 100 * follows.min()
     sentence = f"latent {which} is collapsed: it follows the data by {share:.1f} % of its variance, so that its law is no finding."
-    return _unsure(facts, sentence, "a fit whose latents follow the data; see collapse(model, data)")
+    return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
 
 
 def _poor_fit(facts: Facts) -> Conclusion | None:
@@ -158,7 +158,7 @@ def _poor_fit(facts: Facts) -> Conclusion | None:
         f"the changes look sufficient, but two latents (or their squares) are still correlated within domains, by "
         f"{facts.measured.dependence:.2f}: a fit that poor can feign changes of this size."
     )
-    return _unsure(facts, sentence, "a better fit: more epochs, restarts or blocks")
+    return _unsure(sentence, "a better fit: more epochs, restarts or blocks")
 
 
 def _general_family(facts: Facts) -> Conclusion | None:
@@ -167,14 +167,11 @@ def _general_family(facts: Facts) -> Conclusion | None:
         return None
     count = facts.values.shape[1] // facts.measured.latents
     if facts.holds is not True:
-        return _unsure(
-            facts, "not all statistics of this family change on their own.", 'fewer of them: prior="gaussian"'
-        )
+        return _unsure("not all statistics of this family change on their own.", 'fewer of them: prior="gaussian"')
     up_to = "order and a one-to-one map of each latent" if count > 1 else "an invertible linear map of their statistics"
     sentence = f"identifiable up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
     verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    found = Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to)
-    return found._replace(theorem="Theorem 2" if count > 1 else "Theorem 1")
+    return _yes(verdict, up_to, "Theorem 2" if count > 1 else "Theorem 1")
 
 
 def _no_promise(facts: Facts) -> Conclusion | None:
@@ -182,7 +179,7 @@ def _no_promise(facts: Facts) -> Conclusion | None:
         return None
     reason = facts.laws.promise or "no theorem covers this observation model."
     sentence = f"the changes are sufficient, but nothing is promised: {reason}"
-    return _unsure(facts, sentence, "continuous observations, for which the theorem is proved")
+    return _unsure(sentence, "continuous observations, for which the theorem is proved")
 
 
 def _nothing_changes(facts: Facts) -> Conclusion | None:
@@ -192,6 +189,17 @@ def _nothing_changes(facts: Facts) -> Conclusion | None:
     return _no(
         facts, sentence, "domains in which the latents really differ; check that u belongs to these rows", "anything"
     )
+
+
+def _one_latent(facts: Facts) -> Conclusion | None:
+    """A single latent has none to be mixed with: Theorem 1 for its mean gives scale and shift."""
+    mean = facts.mean_changes[0]
+    if facts.measured.latents > 1 or not facts.means_only or not facts.stated or facts.laws.promise is not True:
+        return None
+    sentence = f"identifiable up to scale and shift: a single latent, whose mean moves between {facts.measured.domains} domains."
+    bound = replace(_bound(facts, "upper"), value=mean.low, direction="lower")
+    verdict = Verdict("certified", sentence, {"change of the mean": bound}, "a larger declared tolerance")
+    return _yes(verdict, "scale and shift", "Theorem 1")
 
 
 def _means_only(facts: Facts) -> Conclusion | None:
@@ -213,7 +221,7 @@ def _laplace_moves(facts: Facts) -> Conclusion | None:
     sentence = (
         "Laplace latents whose locations change are no exponential family of fixed size: the theorem does not speak."
     )
-    return _unsure(facts, sentence, 'prior="gaussian", or locations that stay')
+    return _unsure(sentence, 'prior="gaussian", or locations that stay')
 
 
 def _too_few(facts: Facts) -> Conclusion | None:
@@ -221,7 +229,7 @@ def _too_few(facts: Facts) -> Conclusion | None:
     fewest = min(candidate.values.shape[1] for candidate in facts.candidates) + 1
     if present >= fewest:
         return None
-    sentence = f"not identifiable: {present} domains, at least {fewest} needed for {_what(facts)}."
+    sentence = f"not identifiable: {present} domains, {facts.needed} needed for {_what(facts)}."
     missing = facts.needed - present
     change = f"{missing} more domain{'s' * (missing > 1)} whose {_which(facts)} differ"
     return _no(facts, sentence, change, "what no theorem says", exact=present)
@@ -249,8 +257,7 @@ def _sufficient(facts: Facts) -> Conclusion | None:
         f"{_which(facts)} change in {size} {ways}."
     )
     verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    found = Conclusion(verdict, identifiable=True, proved_impossible=False, up_to="order, scale and shift")
-    return found._replace(theorem=_theorem(facts))
+    return _yes(verdict, "order, scale and shift", _theorem(facts))
 
 
 _RULES = (
@@ -260,6 +267,7 @@ _RULES = (
     _collapsed,
     _poor_fit,
     _general_family,
+    _one_latent,
     _means_only,
     _laplace_moves,
     _too_few,
@@ -274,10 +282,14 @@ def _open(facts: Facts) -> Conclusion:
         f"the weakest change lies between {weakest.low:.2g} and {weakest.high:.2g} standard errors of one row; the declared "
         f"{facts.tolerance:g} is inside, or it is open whether some means move."
     )
-    return _unsure(facts, sentence, "more held-out rows, or domains that differ more")
+    return _unsure(sentence, "more held-out rows, or domains that differ more")
 
 
-def _unsure(facts: Facts, sentence: str, change: str) -> Conclusion:
+def _yes(verdict: Verdict, up_to: str, theorem: str) -> Conclusion:
+    return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to, theorem=theorem)
+
+
+def _unsure(sentence: str, change: str) -> Conclusion:
     verdict = Verdict("cannot say", sentence, {}, change)
     return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="what no theorem says")
 
