@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
@@ -182,6 +183,27 @@ def test_the_error_at_independence_does_not_vanish():
         copula = fit_gaussian_copula(ranks, 1)
         held += abs(copula.information) < 1.96 * copula.error(ranks)
     assert held >= 180
+
+
+def _slow(rng, n, memory=0.95):
+    """A normal row that forgets only a twentieth a step; the first is drawn from the law of all."""
+    noise = rng.standard_normal(n) * np.sqrt(1 - memory**2)
+    noise[0] = rng.standard_normal()
+    return lfilter([1.0], [1.0, -memory], noise)
+
+
+def test_intervals_of_serial_rows():
+    # rho^2 = 1/2 with errors of memory .95: some 50 independent stretches in 2000 rows; 60 intervals of 95 %
+    rng, truth = np.random.default_rng(0), 0.5 * np.log(2)
+    held = np.zeros(2)
+    for _ in range(60):
+        x = _slow(rng, 2000)
+        y = x + _slow(rng, 2000)
+        for i, serial in enumerate((False, True)):
+            found = mutual_information(x, y, estimator="gaussian", serial=serial)
+            held[i] += found.low < truth < found.high
+    assert held[0] < 40  # rows taken for independent: far too sure
+    assert held[1] >= 50  # fails with probability 1e-3 if 95 % hold
 
 
 # --- shuffles ---------------------------------------------------------------------------------------

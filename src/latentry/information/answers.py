@@ -29,6 +29,7 @@ class Options:
     seed: int = 0
     steps: int | None = None
     units: str = "nats"
+    serial: bool = False
 
     def neighbours(self, default: int) -> int:
         """How many neighbours: the caller's number, or the estimator's own."""

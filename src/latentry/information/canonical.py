@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from latentry.information.normalisers import normal_scores
 from latentry.information.ranks import folds
 
-__all__ = ["held_out_variates"]
+__all__ = ["Variates", "held_out_variates"]
 
 Array = np.ndarray
 FEATURES = 300
@@ -126,7 +126,16 @@ def _prepare(x: Array, y: Array, width: float, parts: list[Array], seed: int) ->
     return _Width(features, tuple(_moments(features[p]) for p in parts), phi_x.shape[1], (x.shape[1], y.shape[1]))
 
 
-def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list[tuple[Array, Array, Array]]:
+@dataclass(frozen=True)
+class Variates:
+    """Row numbers, f(x) and g(y) of rows that f and g have not seen; and the same from half as many rows to learn from."""
+
+    rows: Array
+    full: tuple[Array, Array]
+    half: tuple[Array, Array]
+
+
+def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list[Variates]:
     """For each third of the rows: their numbers, f(x) and g(y), with f and g learned on the other two thirds.
 
     The width and the ridge are chosen on a sixth of the rows that is not reported. The thirds must be measured one by
@@ -134,8 +143,9 @@ def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((600, 2))
-    >>> rows, u, v = held_out_variates(x, x**2 + 0.1 * rng.standard_normal((600, 2)))[0]
-    >>> len(rows), bool(abs(np.corrcoef(u[:, 0], v[:, 0])[0, 1]) > 0.7)
+    >>> third = held_out_variates(x, x**2 + 0.1 * rng.standard_normal((600, 2)))[0]
+    >>> u, v = third.full
+    >>> len(third.rows), bool(abs(np.corrcoef(u[:, 0], v[:, 0])[0, 1]) > 0.7)
     (200, True)
     """
     x, y = normal_scores(x), normal_scores(y)
@@ -145,13 +155,14 @@ def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list
         return [_report(widths, parts, {i, i + 1}, (i + 2) % PARTS, count) for i in range(0, PARTS, 2)]
 
 
-def _report(
-    widths: list[_Width], parts: list[Array], report: set[int], select: int, count: int
-) -> tuple[Array, Array, Array]:
+def _report(widths: list[_Width], parts: list[Array], report: set[int], select: int, count: int) -> Variates:
     def score(option: tuple[_Width, float]) -> float:
         width, ridge = option
         return _agreement(*width.learn(report | {select}, ridge, count)(width.features[parts[select]]))
 
     width, ridge = max(((w, r) for w in widths for r in RIDGES), key=score)
     rows = np.concatenate([parts[i] for i in sorted(report)])
-    return rows, *width.learn(report, ridge, count)(width.features[rows])
+    others = sorted(set(range(PARTS)) - report)
+    half = report | set(others[: len(others) // 2])
+    full, less = (width.learn(left_out, ridge, count)(width.features[rows]) for left_out in (report, half))
+    return Variates(rows, full, less)

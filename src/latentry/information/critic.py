@@ -12,7 +12,7 @@ square: with a smaller size the first layer would not see them within any fixed 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import equinox as eqx
 import jax
@@ -21,9 +21,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from latentry.data.batches import Batch
-from latentry.errors import DataError
-from latentry.information.answers import Answer, Question
-from latentry.information.trained import split_rows, train
+from latentry.information.answers import Answer, Options, Question
+from latentry.information.trained import DIFFERENCE, Split, chained, error_of, split_rows, train
 from latentry.nets import Dense
 
 __all__ = ["BOUNDS", "Bound", "Critic", "critic_answer"]
@@ -105,24 +104,23 @@ class Bound:
 
 
 def critic_answer(question: Question, bound: str) -> Answer:
-    """Train, choose, report."""
-    if question.given is not None:
-        raise DataError(f"estimator={bound!r} has no conditional form; use 'ksg' or 'gaussian'")
-    name, options = question.normaliser("rms"), question.options
-    x, y = question.numbers(name)
-    split = split_rows(len(x), options.seed)
+    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows."""
+    name = question.normaliser("rms")
+    split = split_rows(question.x.n, question.options.seed)
+    split = replace(split, report=split.report[:MOST_REPORTED])
+    terms = chained(question.numbers(name), lambda x, y: _terms(x, y, split, bound, question.options))
+    spoken = _low_side(bound, len(split.report), terms.mean()) if question.given is None else (DIFFERENCE,)
+    return Answer(float(terms.mean()), bound, name, error_of(terms), split.said, spoken)
 
+
+def _terms(x: Array, y: Array, split: Split, bound: str, options: Options) -> Array:
     def make(key: jax.Array) -> Critic:
         return Critic(x.shape[1], y.shape[1], key=key)
 
-    steps = options.steps or STEPS
+    steps, rows = options.steps or STEPS, split.report
     critic = train(make, Bound(bound), x, y, split, seed=options.seed, steps=steps, patience=PATIENCE)
-    rows = split.report[:MOST_REPORTED]
     scores = np.asarray(eqx.filter_jit(critic)(jnp.asarray(x[rows]), jnp.asarray(y[rows])), dtype=np.float64)
-    terms = report_terms(scores, bound)
-    error = float(np.std(terms, ddof=1) / np.sqrt(len(terms)))
-    reason = f"{len(split.train)} rows to learn, {len(split.select)} to stop, {len(rows)} to report"
-    return Answer(float(terms.mean()), bound, name, error, reason, _low_side(bound, len(rows), terms.mean()))
+    return report_terms(scores, bound)
 
 
 def _low_side(bound: str, n: int, value: float) -> tuple[str, ...]:

@@ -13,9 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from latentry.data.batches import Batch
-from latentry.errors import DataError
-from latentry.information.answers import Answer, Question
-from latentry.information.trained import split_rows, train
+from latentry.information.answers import Answer, Options, Question
+from latentry.information.trained import Split, chained, error_of, split_rows, train
 from latentry.nets import Dense
 
 __all__ = ["Flow", "FlowTriple", "flow_answer"]
@@ -105,20 +104,18 @@ def negative_log_likelihood(flows: FlowTriple, batch: Batch, key: jax.Array) -> 
 
 
 def flow_answer(question: Question) -> Answer:
-    """Train, choose, report."""
-    if question.given is not None:
-        raise DataError("estimator='flow' has no conditional form; use 'ksg' or 'gaussian'")
-    name, options = question.normaliser("copula"), question.options
-    x, y = question.numbers(name)
-    split = split_rows(len(x), options.seed)
+    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows."""
+    name = question.normaliser("copula")
+    split = split_rows(question.x.n, question.options.seed)
+    terms = chained(question.numbers(name), lambda x, y: _terms(x, y, split, question.options))
+    return Answer(float(terms.mean()), "flow", name, error_of(terms), split.said)
 
+
+def _terms(x: Array, y: Array, split: Split, options: Options) -> Array:
     def make(key: jax.Array) -> FlowTriple:
         return FlowTriple(x[split.train], y[split.train], key=key)
 
-    steps = options.steps or STEPS
+    steps, rows = options.steps or STEPS, split.report
     flows = train(make, negative_log_likelihood, x, y, split, seed=options.seed, steps=steps, patience=PATIENCE)
-    rows = split.report
     found = eqx.filter_jit(FlowTriple.log_densities)(flows, jnp.asarray(x[rows]), jnp.asarray(y[rows]))
-    terms = np.asarray(found, dtype=np.float64) @ [-1.0, -1.0, 1.0]
-    reason = f"{len(split.train)} rows to learn, {len(split.select)} to stop, {len(rows)} to report"
-    return Answer(float(terms.mean()), "flow", name, float(np.std(terms, ddof=1) / np.sqrt(len(terms))), reason)
+    return np.asarray(found, dtype=np.float64) @ [-1.0, -1.0, 1.0]

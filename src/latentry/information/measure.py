@@ -39,6 +39,7 @@ def mutual_information(
     correction: str = "miller_madow",
     scan_scale: bool = False,
     steps: int | None = None,
+    serial: bool = False,
 ) -> Estimate:
     """I(X; Y), or I(X; Y | Z), of paired rows; the answer does not depend on the units of x, y or z.
 
@@ -59,6 +60,7 @@ def mutual_information(
         correction: of discrete entropies: "plugin", "miller_madow", "jackknife", "bayes".
         scan_scale: for KSG, search the size of y for the largest answer and subtract what the search finds in shuffled rows.
         steps: of training, for the trained estimators.
+        serial: rows are in the order of time and depend on those before them; the interval then comes from stretches of rows.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -73,7 +75,7 @@ def mutual_information(
     check_units(units)
     question = Question(
         *as_blocks(x, y, given, label_roles(estimator, discrete)),
-        options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units),
+        options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units, serial),
     )
     return _estimate(question, estimator, confidence).to(units)
 
@@ -133,7 +135,8 @@ def _interval(
 
 def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, float]:
     """The estimator's own standard error, or one by subsampling; NaN if the parts are too small for the estimator."""
-    if answer.error is not None:
+    serial = question.options.serial
+    if answer.error is not None and not serial:
         return answer.error, np.inf
     if np.isinf(answer.value):
         return np.nan, np.nan
@@ -144,6 +147,7 @@ def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, f
             question.x.n,
             question.options.seed,
             smallest,
+            serial=serial,
         )
     except DataError:
         return np.nan, np.nan

@@ -14,12 +14,15 @@ from latentry.errors import DataError
 from latentry.information.ranks import folds
 from latentry.training import Feed, Phase, Task, run
 
-__all__ = ["Split", "split_rows", "train"]
+__all__ = ["DIFFERENCE", "Split", "chained", "error_of", "split_rows", "train"]
 
 Array = np.ndarray
 BATCH = 256
 MOST_SELECTED = 2_048  # held-out rows compared with each other at a time
 FEWEST_ROWS = 50
+DIFFERENCE = (
+    "a difference of two lower bounds, I(X; Y, Z) − I(X; Z): no bound itself, off by how unequally they fall short"
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class Split:
     train: Array
     select: Array
     report: Array
+
+    @property
+    def said(self) -> str:
+        """The split in words."""
+        return f"{len(self.train)} rows to learn, {len(self.select)} to stop, {len(self.report)} to report"
 
 
 def split_rows(n: int, seed: int) -> Split:
@@ -62,3 +70,21 @@ def train(
     epochs = max(1, round(steps / training.plan.steps))
     phase = Phase("fit", loss, epochs=epochs, learning_rate=learning_rate, patience=patience)
     return run(Task(make, (phase,), training, held_out, seed), progress=False).result
+
+
+def chained(parts: tuple[Array, ...], terms: Callable[[Array, Array], Array]) -> Array:
+    """Terms of I(X; Y), or of I(X; Y | Z) = I(X; Y, Z) − I(X; Z) row by row, so that their errors cancel where they agree.
+
+    >>> x, y, z = np.zeros((3, 4, 1))
+    >>> chained((x, y, z), lambda a, b: np.full(len(a), float(b.shape[1]))).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    if len(parts) == 2:
+        return terms(*parts)
+    x, y, z = parts
+    return terms(x, np.hstack([y, z])) - terms(x, z)
+
+
+def error_of(terms: Array) -> float:
+    """Standard error of the mean of independent terms."""
+    return float(np.std(terms, ddof=1) / np.sqrt(len(terms)))

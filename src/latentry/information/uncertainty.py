@@ -25,9 +25,12 @@ ROUNDS = 3
 
 
 def subsampling_error(
-    value_of: Callable[[Array], float], n: int, seed: int = 0, smallest: int = 30
+    value_of: Callable[[Array], float], n: int, seed: int = 0, smallest: int = 30, *, serial: bool = False
 ) -> tuple[float, float]:
     """Standard error of value_of(all rows), and the degrees of freedom behind it.
+
+    serial: rows depend on the rows before them; parts are then stretches of rows, which keep that dependence, as the block
+    bootstrap does (Politis, Romano and Wolf, Subsampling, 1999). Right if a stretch is much longer than the dependence.
 
     >>> rows = np.random.default_rng(0).standard_normal(10_000)
     >>> error, freedom = subsampling_error(lambda i: rows[i].mean(), 10_000)
@@ -37,12 +40,19 @@ def subsampling_error(
     parts = min(PARTS, n // smallest)
     if parts < 2:
         return np.nan, np.nan
-    rng = np.random.default_rng(seed)
     variances = []
-    for _ in range(ROUNDS):
-        values = [value_of(part) for part in np.array_split(rng.permutation(n), parts)]
+    for order in _orders(n, parts, seed, serial):
+        values = [value_of(part) for part in np.array_split(order, parts)]
         variances.append(np.var(values, ddof=1) / parts)
     return float(np.sqrt(np.mean(variances))), float(parts - 1)
+
+
+def _orders(n: int, parts: int, seed: int, serial: bool) -> list[Array]:
+    """Orders of the rows to be cut into parts: shuffled, or the given one begun at different rows."""
+    if serial:
+        return [np.roll(np.arange(n), -start * n // (parts * ROUNDS)) for start in range(ROUNDS)]
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(n) for _ in range(ROUNDS)]
 
 
 def check_confidence(confidence: float | None) -> None:
