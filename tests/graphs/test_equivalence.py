@@ -88,6 +88,12 @@ def test_knowledge_and_interventions_orient_what_the_remaining_members_agree_on(
     assert set(graphs.members(pattern)) == set(group)
 
 
+def test_setting_both_ends_orients_nothing():
+    pair = Graph(["A", "B"], [("A", "B")])
+    assert graphs.cpdag(pair, interventions=[("A", "B")]).reversible == (("A", "B"),)
+    assert graphs.cpdag(pair, interventions=[("A", "B"), "B"]).compelled == (("A", "B"),)
+
+
 def test_the_fourth_rule_is_needed():
     """d — a — b, d → c → b, a — c, b and d apart: background knowledge must orient a → b."""
     graph = Graph(["a", "b", "c", "d"], [("a", "b"), ("a", "c"), ("a", "d"), ("d", "c"), ("c", "b")])

@@ -38,20 +38,20 @@ def _as_set(graph: Graph, nodes: str | Sequence[str]) -> set[str]:
 
 
 def _reachable(graph: Graph, sources: set[str], known: set[str]) -> set[str]:
-    """Nodes joined to the sources by an open path: Algorithm 3.1 of Koller and Friedman (2009)."""
-    opening = graph.ancestors(*known)  # colliders that the condition opens
+    """Nodes joined to the sources by an open path: the Bayes ball (Shachter 1998).
+
+    A ball that comes from a parent bounces back at a known node, which opens the colliders above it.
+    """
     front = [(node, "up") for node in sources]  # "up": entered from a child, or the start
     seen, found = set(front), set()
     while front:
         node, way = front.pop()
-        if node not in known:
+        above, below = ([(p, "up") for p in graph.parents(node)], [(c, "down") for c in graph.children(node)])
+        if node in known:
+            steps = above if way == "down" else []
+        else:
             found.add(node)
-        steps = []
-        if way == "up" and node not in known:
-            steps = [(p, "up") for p in graph.parents(node)] + [(c, "down") for c in graph.children(node)]
-        elif way == "down":
-            steps = [(c, "down") for c in graph.children(node)] if node not in known else []
-            steps += [(p, "up") for p in graph.parents(node)] if node in opening else []
+            steps = below if way == "down" else above + below
         front += [s for s in steps if s not in seen]
         seen |= set(steps)
     return found
