@@ -74,6 +74,7 @@ def information_plane(
     normalize: str | None = "default",
     units: str = "bits",
     bins: int | None = None,
+    correction: str = "miller_madow",
     k: int | None = None,
     seed: int = 0,
     discrete: Iterable[str] | None = None,
@@ -89,6 +90,7 @@ def information_plane(
         normalize: as there.
         units: "bits" or "nats".
         bins: as there.
+        correction: as there; "plugin" when the rows are all inputs that exist, not a sample of them.
         k: as there.
         seed: as there.
         discrete: which of "x", "y" are labels; None reads it off the dtype.
@@ -104,13 +106,13 @@ def information_plane(
     """
     if not activations:
         raise DataError("activations is empty: give a mapping from epoch to the layers recorded then")
-    common = {"normalize": normalize, "units": units, "bins": bins, "k": k, "seed": seed, "confidence": confidence}
+    common = {"normalize": normalize, "units": units, "bins": bins, "correction": correction, "k": k, "seed": seed}
     labels = _labels(x, y, discrete)
 
     def inform(left: ArrayLike, right: ArrayLike, roles: tuple[str, ...]) -> Estimate:
         name = "mixed" if roles and estimator in ("ksg", "ksg1") else estimator
         chosen = roles if name in TAKES_LABELS else None
-        return mutual_information(left, right, estimator=name, discrete=chosen, **common)  # type: ignore[arg-type]
+        return mutual_information(left, right, estimator=name, discrete=chosen, confidence=confidence, **common)  # type: ignore[arg-type]
 
     points = []
     for epoch in sorted(activations):
@@ -164,19 +166,29 @@ def _path(row: Array, top: Array, age: float) -> str:
     return f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-opacity="0.5"/>{dots}'
 
 
+def _ticks(top: float) -> list[float]:
+    """Round numbers from 0 to the top, three to six of them.
+
+    >>> _ticks(12.6), [round(t, 1) for t in _ticks(1.04)]
+    ([0.0, 5.0, 10.0], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    """
+    size = 10.0 ** np.floor(np.log10(top))
+    step = next(s * size for s in (0.2, 0.5, 1.0) if top / (s * size) < 6)
+    return [float(t) for t in np.arange(0, top, step)]
+
+
 def _axes(top: Array, units: str) -> str:
     low, high = MARGIN, SIZE - MARGIN
     frame = f'<path d="M{low},{low} V{high} H{high}" fill="none" stroke="black"/>'
-    marks = [
-        _text(high, high + 16, f"{top[0]:.2g}"),
-        _text(low - 18, low + 4, f"{top[1]:.2g}"),
-        _text(low - 10, high + 16, "0"),
-    ]
+    across = [(_place(np.array([t, 0.0]), top)[0], f"{t:.3g}") for t in _ticks(top[0])]
+    up = [(_place(np.array([0.0, t]), top)[1], f"{t:.3g}") for t in _ticks(top[1])]
+    lines = "".join([f"M{a:.1f},{high} v5 " for a, _ in across] + [f"M{low},{b:.1f} h-5 " for b, _ in up])
+    marks = [_text(a, high + 18, words) for a, words in across] + [_text(low - 18, b + 4, words) for b, words in up]
     names = [
         _text(SIZE / 2, SIZE - 16, f"I(X; T), {units}"),
         _text(16, SIZE / 2, f"I(T; Y), {units}", turn=f' transform="rotate(-90 16 {SIZE / 2:.0f})"'),
     ]
-    return frame + "".join(marks + names)
+    return frame + f'<path d="{lines}" stroke="black"/>' + "".join(marks + names)
 
 
 def _text(x: float, y: float, words: str, turn: str = "") -> str:
