@@ -95,7 +95,7 @@ def sufficient_changes(
     model: Any,
     data: Any = None,
     *,
-    tolerance: float = 0.1,
+    tolerance: float = 0.15,
     level: float = 0.05,
     bootstrap: int = 200,
     seed: int = 0,
@@ -115,8 +115,8 @@ def sufficient_changes(
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
             them the model's own table is used. It can refute, not certify: it was fitted on the rows it is judged by, and
             a collapsed latent may have any law at all.
-        tolerance: Smallest change that counts, in standard errors of one row: 0.1 is a mean that moves by a tenth of its
-            standard deviation, or a standard deviation that moves by 7 %.
+        tolerance: Smallest change that counts, in standard errors of one row: 0.15 is a mean that moves by 0.15 of its
+            standard deviation, or a standard deviation that moves by a tenth. An imperfect fit feigns smaller changes.
         level: Probability of error of each limit.
         bootstrap: Draws of the domains, for the interval of the condition number; 0 for none.
         seed: Of these.
