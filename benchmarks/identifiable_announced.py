@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -22,8 +23,8 @@ CASES = {  # what changes, and what should be said
     "variances, enough domains": ({}, "identifiable"),
     "too few domains (2n)": ({"means": "uniform", "domains": "few"}, "not identifiable"),
     "means only": ({"means": "uniform", "scales": "fixed"}, "not identifiable"),
-    "variances in proportion": ({"scales": "common"}, "not identifiable"),
     "u shuffled": ({"means": "uniform", "shuffle": True}, "not identifiable"),
+    "variances in proportion": ({"scales": "common"}, "not identifiable"),
 }
 WORDS = {True: "identifiable", False: "not identifiable", None: "cannot say"}
 
@@ -58,8 +59,8 @@ def one(case: str, seed: int) -> dict:
     }
 
 
-def gathered() -> dict[str, list[dict]]:
-    """All runs; those already made by this version are kept in a file beside the results, so that a stop loses nothing."""
+def gathered() -> Iterator[dict[str, list[dict]]]:
+    """The cases so far, after each; runs already made are kept in a file, so that a stop loses nothing."""
     kept = RESULTS.parent / ".data" / "identifiable_announced.json"
     kept.parent.mkdir(exist_ok=True)
     runs = json.loads(kept.read_text()) if kept.exists() and "--fresh" not in sys.argv else {}
@@ -69,7 +70,7 @@ def gathered() -> dict[str, list[dict]]:
             done.append(one(case, seed))
             kept.write_text(json.dumps(runs))
             print(case, seed, done[-1], file=sys.stderr, flush=True)
-    return runs
+        yield {name: made for name, made in runs.items() if len(made) == RUNS}
 
 
 def counts(runs: list[dict], key: str) -> str:
@@ -95,7 +96,11 @@ def row(case: str, runs: list[dict]) -> list[object]:
 
 
 def main() -> None:
-    runs = gathered()
+    for runs in gathered():
+        report(runs)
+
+
+def report(runs: dict[str, list[dict]]) -> None:
     every = [run for case in runs.values() for run in case]
     publish(
         "identifiable_announced",
