@@ -47,6 +47,20 @@ def test_mi_with_labels_in_bits(call, pair):
     assert "bits" in text
 
 
+def test_mi_of_rows_in_time(call, pair):
+    files = (pair / "x.npy", pair / "y.npy", "--estimator", "ksg", "--k", 4)
+    plain, serial = (json.loads(call("mi", *files, *more, "--json")[1]) for more in ((), ("--serial",)))
+    assert plain["method"] == "ksg1 (k=4)"
+    assert serial["value"] == plain["value"]
+    assert serial["low"] != plain["low"]
+
+
+def test_mi_of_a_variable_with_itself_is_valid_json(call, pair):
+    code, text, _ = call("mi", pair / "x.npy", pair / "x.npy", "--estimator", "ksg", "--discrete", "", "--json")
+    assert code == 0
+    json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+
 @pytest.fixture
 def law(tmp_path):
     """Two noisy copies of a coin, in two domains; L is the first copy, by the same channel in both."""

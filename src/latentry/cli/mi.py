@@ -31,24 +31,27 @@ def mi(
     units: Annotated[str, typer.Option(help="nats or bits.")] = "nats",
     confidence: Annotated[float, typer.Option(help="Of the interval.")] = 0.95,
     discrete: Annotated[
-        str | None, typer.Option(help="Which of x,y,given are labels; read off the types by default.")
+        str | None, typer.Option(help="Which of x,y,given are labels, '' for none; read off the types by default.")
     ] = None,
     test: Annotated[int, typer.Option(help="Also test independence with this many permutations.")] = 0,
+    k: Annotated[int | None, typer.Option(help="Neighbours, for the estimators that count them.")] = None,
+    bins: Annotated[int | None, typer.Option(help="Boxes a column, for binned.")] = None,
+    serial: Annotated[bool, typer.Option("--serial", help="Rows are in the order of time: wider intervals.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
 ) -> None:
     """Mutual information of two sets of columns, whatever their units, with an interval."""
     blocks = _arrays(x, y, given) if y is not None else _columns(x, x_columns, y_columns, given)
-    labels = None if discrete is None else tuple(name.strip() for name in discrete.split(","))
+    labels = None if discrete is None else tuple(name.strip() for name in discrete.split(",") if name.strip())
     how: dict[str, Any] = {"estimator": estimator, "normalize": None if normalize == "none" else normalize}
-    how |= {"discrete": labels, "seed": seed}
-    found = mutual_information(*blocks, units=units, confidence=confidence, **how)
+    how |= {"discrete": labels, "seed": seed, "k": k}
+    found = mutual_information(*blocks, units=units, confidence=confidence, bins=bins, serial=serial, **how)
     result = {"value": float(found), **found.as_dict()}
     lines = [repr(found), *filter(None, [found.reason]), *(f"note: {words}" for words in found.warnings)]
     if test:
         judged = independence_test(*blocks, permutations=test, **(how | {"estimator": _tester(estimator)}))
         result["p_value"] = judged.p_value
-        lines.append(f"independence: {judged}")
+        lines.append(f"independence, by {_tester(estimator)}: {judged}")
     answer(result, "\n".join(lines), as_json=json)
 
 
