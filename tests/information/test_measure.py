@@ -116,6 +116,14 @@ def test_auto_picks_by_evidence_and_says_so(name, picked):
     assert (expected in found.warnings[0]) if expected else found.warnings == ()
 
 
+def test_auto_learns_from_some_of_many_rows(monkeypatch):
+    monkeypatch.setattr("latentry.information.auto.MOST_ROWS", 1200)
+    x, y = it.task("spiral of two-pair normal 3x3").sample(1800, seed=0)
+    found = mutual_information(x, y)
+    assert "canonical" in found.method
+    assert found.n == 1800
+
+
 def test_auto_reads_nothing_where_there_is_nothing():
     for name in ("normal 1x1", "Student 2x2 df=2", "dense normal 5x5", "spiral of two-pair normal 3x3"):
         x, y = it.independent(it.task(name)).sample(1500, seed=0)

@@ -12,7 +12,7 @@ copula that reads too much.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class Candidate:
     value: float
     error: float
     missing: Callable[[], float]
+    rows: Array | slice = field(default_factory=lambda: slice(None))  # the rows that `local` speaks of
 
 
 def auto_answer(question: Question) -> Answer:
@@ -171,7 +172,7 @@ def _too_few(question: Question, found: list[Candidate]) -> Answer:
 
 
 def _paired_doubt(candidate: Candidate, ratio: Array) -> float:
-    return DOUBT * _mean_and_error(candidate.local - ratio)[1] + TINY
+    return DOUBT * _mean_and_error(candidate.local - ratio[candidate.rows])[1] + TINY
 
 
 def _parametric(question: Question) -> tuple[EllipticalCopula, str]:
@@ -236,8 +237,9 @@ def _neighbour_counts(x: Array, y: Array, k: int) -> list[Candidate]:
 
 def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candidate]:
     found = _neighbour_counts(x, y, k)
-    if x.shape[1] + y.shape[1] > LOW_DIMENSION and FEWEST_ROWS <= len(x) <= MOST_ROWS:
-        found.append(_canonical_candidate(x, y, seed, k))
+    if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
+        some = np.random.default_rng(seed).permutation(len(x))[:MOST_ROWS] if len(x) > MOST_ROWS else slice(None)
+        found.append(replace(_canonical_candidate(x[some], y[some], seed, k), rows=some))
     return found
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["Block", "as_blocks", "codes"]
+__all__ = ["Block", "as_blocks", "codes", "declared_roles"]
 
 Array = np.ndarray
 ROLES = ("x", "y", "given")
@@ -58,7 +58,7 @@ def as_blocks(
     discrete: Iterable[str] | None = None,
 ) -> tuple[Block, ...]:
     """Check the variables of one question together: same rows, finite numbers, declared types."""
-    declared = _declared(discrete)
+    declared = None if discrete is None else declared_roles(discrete)
     arguments = {"x": x, "y": y, "given": given}
     blocks = tuple(_block(v, name, declared) for name, v in arguments.items() if v is not None)
     for block in blocks[1:]:
@@ -70,12 +70,11 @@ def as_blocks(
     return blocks
 
 
-def _declared(discrete: Iterable[str] | None) -> frozenset[str] | None:
-    if discrete is None:
-        return None
+def declared_roles(discrete: Iterable[str], roles: tuple[str, ...] = ROLES) -> frozenset[str]:
+    """The variables declared to be labels; one name may come without brackets."""
     names = frozenset([discrete] if isinstance(discrete, str) else discrete)
-    for name in sorted(names - set(ROLES)):
-        raise DataError(f"discrete={name!r} names no variable{nearest(name, ROLES)}")
+    for name in sorted(names - set(roles)):
+        raise DataError(f"discrete={name!r} names no variable{nearest(name, roles)}")
     return names
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
 from latentry.evidence.estimate import Estimate
+from latentry.information.blocks import declared_roles
 from latentry.information.estimators import TAKES_LABELS
 from latentry.information.measure import mutual_information
 
@@ -118,15 +119,18 @@ def information_plane(
     for epoch in sorted(activations):
         for layer, values in _named(activations[epoch]).items():
             rows = np.asarray(values)
-            seen = inform(x, rows, ("x",) if "x" in labels else ())
-            told = inform(rows, y, ("y",) if "y" in labels else ())
+            try:
+                seen = inform(x, rows, ("x",) if "x" in labels else ())
+                told = inform(rows, y, ("y",) if "y" in labels else ())
+            except DataError as problem:
+                raise DataError(f"{layer} at epoch {epoch}: {problem}") from None
             points.append(PlanePoint(epoch, layer, seen, told))
     return InformationPlane(tuple(points), estimator, units)
 
 
 def _labels(x: ArrayLike, y: ArrayLike, discrete: Iterable[str] | None) -> frozenset[str]:
     if discrete is not None:
-        return frozenset(discrete)
+        return declared_roles(discrete, ("x", "y"))
     return frozenset(name for name, v in (("x", x), ("y", y)) if np.asarray(v).dtype.kind in "biu")
 
 
