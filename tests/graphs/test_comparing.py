@@ -56,6 +56,12 @@ def test_strengths_are_the_information_of_the_table():
     assert graphs.edge_strengths(graph, counts)["A", "C"] > 0.6
 
 
+def test_strengths_leave_out_rows_in_which_the_child_was_set():
+    seen = {"N2": np.array([[500.0, 0], [500, 0]])}
+    counts = graphs.Counts.from_table([[40, 0], [0, 40]], interventional=seen)
+    assert graphs.edge_strengths(Graph(2, [("N1", "N2")]), counts)["N1", "N2"] == pytest.approx(np.log(2))
+
+
 def test_removing_an_edge_costs_the_strength():
     """n · I(child; parent | others) is the likelihood ratio of the graphs with and without the edge."""
     table = np.random.default_rng(0).gamma(1.0, 20, size=(2, 3, 2))

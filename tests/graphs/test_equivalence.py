@@ -60,6 +60,11 @@ def test_members_are_the_class(classes):
         assert len(listed) == len(group)
 
 
+def test_members_of_a_pattern_that_is_not_fully_oriented_make_no_new_v_structure():
+    loose = graphs.CPDAG(["A", "B", "C"], compelled=[("A", "B")], reversible=[("B", "C")])
+    assert list(graphs.members(loose)) == [Graph(["A", "B", "C"], [("A", "B"), ("B", "C")])]
+
+
 def test_equivalent_pairs_are_those_of_one_class(classes):
     groups = list(classes.values())
     for first, second in zip(groups, groups[1:], strict=False):
