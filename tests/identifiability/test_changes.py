@@ -209,7 +209,10 @@ def test_noise_is_the_spread_of_repeated_measurements(source):
     )
     _, noise = natural_parameters(moved, np.array([0, 1]), power=2.0)
     # means are taken about their average over domains, which is 0 here
-    assert np.allclose(np.diag(noise[0]) / 400, repeated.var(axis=0), rtol=0.16)
+    spread = np.cov(repeated.T)
+    size = np.sqrt(np.outer(np.diag(spread), np.diag(spread)))
+    assert np.allclose(noise[0] / 400 / size, spread / size, atol=0.16)
+    assert np.abs(spread / size)[~np.eye(4, dtype=bool)].max() > 0.5  # signs matter
 
 
 def test_errors_of_heavy_tails_come_from_the_rows():
@@ -289,6 +292,26 @@ def test_the_rank_is_overestimated_as_rarely_as_stated(rank):
     found = np.array([rank_of_changes(truth + error, noise, rows, 0.05) for error in errors])
     assert (found > rank).sum() <= 15
     assert (found < rank).sum() <= 5
+
+
+def test_the_rank_test_uses_its_level():
+    """300 samples of rank 2 at level 0.05: fewer than 3 overestimates have probability 2e-5; a timid test has none."""
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 3))
+    noise, rows = np.broadcast_to(np.eye(3), (8, 3, 3)), np.full(8, 200.0)
+    errors = rng.standard_normal((300, 8, 3)) / np.sqrt(200)
+    found = np.array([rank_of_changes(truth + error, noise, rows, 0.05, draws=199) for error in errors])
+    assert 3 <= (found == 3).sum() <= 36
+
+
+def test_squares_that_go_together_sharpen_the_ratio_of_variances():
+    """Two latents of equal size up to a factor that changes by a tenth: as common as their noise is, the ratio is sure."""
+    rng = np.random.default_rng(0)
+    u = np.repeat([0, 1, 2], 5000)
+    one = rng.standard_normal(15_000)
+    two = one * rng.choice([-1, 1], 15_000) * np.array([1.0, 1.1, 1.2])[u] + 0.01 * rng.standard_normal(15_000)
+    found = sufficient_changes(laws(0, np.ones((2, 2))), (np.column_stack([one, two]), u), bootstrap=0)
+    assert found.inseparable == ()
 
 
 # Settings, models, bad input ------------------------------------------------------------------
