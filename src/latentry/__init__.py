@@ -5,12 +5,13 @@ from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
 from latentry.identifiability import mcc
 from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.models import VAE, IFlow
+from latentry.models import IVAE, VAE, IFlow
 from latentry.models import load_model as load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "IVAE",
     "VAE",
     "CategoricalChannel",
     "CheckpointError",

@@ -36,7 +36,7 @@ def test_a_continuous_domain(rng):
     u = rng.uniform(-1, 1, size=1500)
     sources = rng.normal(size=(1500, 2)) * np.exp(np.column_stack([u, -2 * u]))
     rows = np.tanh(sources @ np.array([[1.0, 0.4], [-0.5, 1.0]])) + 0.1 * sources
-    model = lt.IFlow(**SMALL, hidden=(8,)).fit(rows[:1200], u[:1200])
+    model = lt.IFlow(**SMALL, prior_hidden=(8,)).fit(rows[:1200], u[:1200])
     assert lt.mcc(model.transform(rows[1200:]), sources[1200:], "spearman") > 0.9
     assert model.sample(5).shape == (5, 2)
 
@@ -53,7 +53,25 @@ BAD = {
     "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
     "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
     "one domain": (lambda r: lt.Dataset(r, domain=[0] * 20), {}, "at least 2 domains, the data have 1"),
-    "fewer latents": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"latent_dim": 2}, "as many latents as columns"),
+    "more latents": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"latent_dim": 4},
+        "more latents than the data can hold",
+    ),
+    "a copy": (
+        lambda r: lt.Dataset(np.column_stack([r, 2 * r[:, 1]]), domain=[0, 1] * 10),
+        {},
+        "columns 1, 3 are copies or sums",
+    ),
+    "a constant": (lambda r: lt.Dataset(r * [1, 0, 1], domain=[0, 1] * 10), {}, "column 1 is constant"),
+    "own domains": (
+        lambda r: lt.Dataset(r, domain=np.arange(20)),
+        {},
+        "every one of the 20 rows has a domain of its own",
+    ),
+    "one row": (lambda r: lt.Dataset(r, domain=["a"] * 19 + ["b"]), {}, "domain 'b' has 1 row: too few"),
+    "constant u": (lambda r: lt.Dataset(r, domain=np.full(20, 0.5)), {}, "u is constant in column 0"),
+    "table": (lambda r: lt.Dataset(r, domain=r[:, 0]), {"prior_table": True}, "u is continuous: a table has one row"),
     "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"blocks": 0}, "blocks = 0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
 }

@@ -9,7 +9,7 @@ from scipy import stats
 
 import latentry as lt
 from latentry.data import Batch
-from latentry.models.vae import Networks
+from latentry.models.networks import Networks
 from latentry.nets import Dense, head_for
 
 
@@ -133,7 +133,7 @@ def test_images_curves_and_tables_with_holes(rng):
 
 
 def test_hidden_modalities_leave_every_row_something():
-    from latentry.models.vae import hidden_in_part
+    from latentry.models.networks import hidden_in_part
 
     observed = {"a": jnp.ones(4000), "b": jnp.concatenate([jnp.zeros(1000), jnp.ones(3000)])}
     seen = hidden_in_part(observed, 0.3, jax.random.key(0))

@@ -19,6 +19,7 @@ def cases():
     counts = np.array([0.0, 2, 7])
     ones = np.array([0.0, 1, 1])
     x = rng.normal(size=SHAPE)
+    grey = np.array([0.02, 0.5, 0.9])
     return {
         "gaussian": (head_for("gaussian", SHAPE, scale=0.3), mean[:, None], x, stats.norm(mean, 0.3).logpdf(x)),
         "bernoulli": (
@@ -28,11 +29,17 @@ def cases():
             stats.bernoulli(1 / (1 + np.exp(-mean))).logpmf(ones),
         ),
         "poisson": (head_for("poisson", SHAPE), mean[:, None], counts, stats.poisson(np.exp(mean)).logpmf(counts)),
+        "concrete": (  # a logistic variable around f / T with scale 1 / T, squashed
+            head_for("concrete", SHAPE, temperature=0.4),
+            mean[:, None],
+            grey,
+            stats.logistic(mean / 0.4, 1 / 0.4).logpdf(np.log(grey / (1 - grey))) - np.log(grey * (1 - grey)),
+        ),
         "categorical": (head_for("categorical", SHAPE, levels=4), logits, codes, np.log(p[[0, 1, 2], [0, 3, 1]])),
     }
 
 
-@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "categorical"])
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "categorical", "concrete"])
 def test_log_density_agrees_with_scipy(name):
     head, outputs, x, want = cases()[name]
     found = head.log_density(jnp.asarray(outputs, jnp.float32), jnp.asarray(x, jnp.float32))
@@ -47,6 +54,18 @@ def test_draws_have_the_mean_they_claim(name):
     drawn = jax.vmap(lambda key: head.draw(outputs, key))(jax.random.split(jax.random.key(0), 20_000))
     error = np.asarray(drawn).std(axis=0) / np.sqrt(20_000)
     assert (np.abs(np.asarray(drawn).mean(axis=0) - head.mean(outputs)) < 6 * error).all()
+
+
+@pytest.mark.parametrize("temperature", [2.0, 0.5, 0.01])
+def test_relaxed_coins_fall_on_one_side_as_coins_do_at_every_temperature(temperature):
+    # Six standard errors: each of the 3 entries fails by chance less than once in 10^8.
+    _, outputs, _, _ = cases()["bernoulli"]
+    head, outputs = head_for("concrete", SHAPE, temperature=temperature), jnp.asarray(outputs, jnp.float32)
+    drawn = jax.vmap(lambda key: head.draw(outputs, key))(jax.random.split(jax.random.key(0), 20_000))
+    share = (np.asarray(drawn) > 0.5).mean(axis=0)
+    assert np.abs(share - jax.nn.sigmoid(outputs[:, 0])).max() < 6 * 0.5 / np.sqrt(20_000)
+    assert 0 < drawn.min()
+    assert drawn.max() < 1
 
 
 def test_categorical_draws_follow_their_probabilities():

@@ -55,12 +55,16 @@ class LatentModel(TransformerMixin, BaseEstimator):
     progress: bool | str = "auto"
 
     name: ClassVar[str]  # as the command line calls it
-    score_name: ClassVar[str]  # what ``score`` is
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
     encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
 
     # What a model must say ------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def score_name(self) -> str:
+        """What ``score`` is: a log likelihood, or which bound."""
 
     @abstractmethod
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
@@ -92,6 +96,11 @@ class LatentModel(TransformerMixin, BaseEstimator):
     @abstractmethod
     def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
         """New rows, standardised."""
+
+    @property
+    def domain_for(self) -> str | None:
+        """What of the model reads the domain of a row to encode it, if anything does."""
+        return None
 
     # What a user calls ----------------------------------------------------------------------
 
@@ -141,18 +150,18 @@ class LatentModel(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Posterior means, one row of latents per row of data."""
-        data = self._ready(X, y)
+        data = self._ready(X, y, what=self.domain_for)
         mean, _ = map_rows(type(self).posterior, self.module_, data)
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
 
     def channel(self, X: Any, y: Any = None) -> Channel:
         """The latent as a distribution for each row."""
-        mean, scale = map_rows(type(self).posterior, self.module_, self._ready(X, y))
+        mean, scale = map_rows(type(self).posterior, self.module_, self._ready(X, y, what=self.domain_for))
         return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
 
     def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
         """Log evidence of each row in nats and in the data's own units; see ``score_name`` for what it is exactly."""
-        data = self._ready(X, y, needs_domain=self.least_domains > 0)
+        data = self._ready(X, y, what="score" if self.least_domains else None)
         found = map_rows(type(self).evidence, self.module_, data, seed=seed).astype(np.float64)
         for name in data.names:
             found -= data.observed[name] * self.statistics_.log_volume(name, self.layout_.shape(name))
@@ -202,14 +211,17 @@ class LatentModel(TransformerMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
 
-    def _ready(self, X: Any, u: Any, *, needs_domain: bool = False) -> Dataset:
+    def _ready(self, X: Any, u: Any, *, what: str | None = None) -> Dataset:
         check_is_fitted(self)
         data = self._read(X, u, fitting=False)
         data = self._complete(data)
         self.layout_.require(data.layout)
         check_rows(data, self.facts_)
-        if needs_domain and data.domain is None:
-            raise DataError(f"the score of {type(self).__name__} needs the domain of each row: pass score(data, u).")
+        if what is not None and data.domain is None:
+            raise DataError(
+                f"the {what} of this {type(self).__name__} needs the domain of each row: pass it as u, in (data, u), or "
+                "in the Dataset."
+            )
         if data.domain is not None and self.least_domains:
             data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
         return data.standardise(self.statistics_)

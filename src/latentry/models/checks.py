@@ -101,6 +101,8 @@ def check_rows(data: Dataset, facts: Mapping[str, Any]) -> None:
 def _possible(kind: str, values: np.ndarray, levels: int | None) -> np.ndarray:
     if kind == "bernoulli":
         return (values >= 0) & (values <= 1)
+    if kind == "concrete":
+        return (values > 0) & (values < 1)
     whole = (values >= 0) & (values == np.floor(values))
     return whole if levels is None else whole & (values < levels)
 
@@ -108,4 +110,6 @@ def _possible(kind: str, values: np.ndarray, levels: int | None) -> np.ndarray:
 def _wanted(kind: str, levels: int | None) -> str:
     if kind == "bernoulli":
         return "between 0 and 1"
+    if kind == "concrete":
+        return "strictly between 0 and 1"
     return "a count" if levels is None else f"one of the codes 0 to {levels - 1}"

@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError
-from latentry.models.base import LatentModel
-from latentry.models.checks import check_hidden, whole_number
-from latentry.nets import ConditionalPrior, Flow, prior_for
+from latentry.models.checks import check_hidden
+from latentry.models.conditional import Conditional, all_but_seen
+from latentry.models.domain_model import DomainModel
+from latentry.models.domains import check_columns
+from latentry.models.networks import Design
+from latentry.nets import ConditionalPrior, Flow
 from latentry.training import Phase
 
 __all__ = ["IFlow"]
-
-_SEEN = 2000  # rows whose u is kept for sampling
 
 
 class IdentifiableFlow(eqx.Module):
@@ -30,39 +29,53 @@ class IdentifiableFlow(eqx.Module):
     prior: ConditionalPrior
     seen: jax.Array  # u of some training rows, from which new rows take theirs; never trained
 
-    def log_likelihood(self, batch: Batch) -> jax.Array:
+    def evidence(self, batch: Batch, key: jax.Array) -> jax.Array:
         r"""Per row, :math:`\log p(g(x) \mid u) + \log|\det J_g(x)|`."""
-        latents, log_det = jax.vmap(self.flow.forward)(batch.values["x"])
+        latents, log_det = self.flow.forward_rows(batch.values["x"])
         return jax.vmap(self.prior.log_density)(latents, batch.domain) + log_det
+
+    def posterior(self, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The latents themselves, without noise."""
+        latents, _ = self.flow.forward_rows(batch.values["x"])
+        return latents, jax.numpy.zeros_like(latents)
+
+    def generate(self, key: jax.Array, count: int) -> dict[str, jax.Array]:
+        """Domains as often as they were seen, latents from their priors, mapped back to data."""
+        one, two = jax.random.split(key)
+        u = self.seen[jax.random.randint(one, (count,), 0, len(self.seen))]
+        latents = jax.vmap(self.prior.draw)(u, jax.random.split(two, count))
+        return {"x": jax.vmap(self.flow.inverse)(latents)}
 
 
 def negative_log_likelihood(module: IdentifiableFlow, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, Any]]:
     """Mean over the rows of a batch."""
-    found = module.log_likelihood(batch)
+    found = module.evidence(batch, key)
     return -(batch.weight * found).sum() / batch.weight.sum(), {}
 
 
-def _all_but_seen(module: IdentifiableFlow) -> Any:
-    chosen = jax.tree.map(eqx.is_inexact_array, module)
-    return eqx.tree_at(lambda tree: tree.seen, chosen, replace=False)
-
-
 @dataclass(eq=False, repr=False)
-class IFlow(LatentModel):
+class IFlow(DomainModel):
     r"""Identifiable latents by exact maximum likelihood: :math:`z = g(x)`, :math:`z_i \mid u` in the exponential family.
 
     The noiseless limit of the identifiable VAE (Khemakhem et al., *Variational autoencoders and nonlinear ICA*, 2020),
     fitted without a bound. It needs domains in which the latents' laws differ: with Gaussian latents whose means and
     variances change, 2n + 1 domains identify n latents up to order, scale and sign.
 
-    What it cannot do: it needs as many columns as latents and no observation noise; when only means change between
-    domains, the latents stay mixed, however good the fit.
+    With fewer latents than columns, or ``noisy=True``, an exact density of x does not exist or is the wrong one: then
+    the fit is staged as in :class:`IVAE`, and the score is a bound.
+
+    What it cannot do: when only means change between domains, the latents stay mixed, however good the fit.
 
     Args:
+        noisy: Whether the columns hold observation noise besides the latents.
         blocks: Linear and monotone layers in turn.
         components: Bends per coordinate and block.
-        prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", or "laplace".
-        hidden: Widths of the prior's network, used when u is continuous.
+        prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or
+            "exponential" (mean, variance and further statistics).
+        statistics: Sufficient statistics of each latent under "exponential", of which location and scale are two.
+        prior_table: Free parameters for each label (True), a network in u (False); by default a table for labels.
+        prior_hidden: Widths of the prior's network, where there is one.
+        hidden: Widths of encoder and decoder, in a staged fit.
 
     For the other arguments see :class:`LatentModel`; ``latent_dim=None`` takes as many latents as columns.
     """
@@ -71,80 +84,48 @@ class IFlow(LatentModel):
     epochs: int = 100
     batch_size: int = 256
     learning_rate: float = 5e-3
-    blocks: int = 8
-    components: int = 8
-    prior: str = "gaussian"
-    hidden: Sequence[int] = field(default=(32, 32))
+    noisy: bool = False
+    hidden: Sequence[int] = field(default=(128, 128))
 
     name: ClassVar[str] = "iflow"
-    score_name: ClassVar[str] = "log likelihood"
-    least_domains: ClassVar[int] = 2
     takes_latents_from_data: ClassVar[bool] = True
 
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        exact = not hasattr(self, "module_") or isinstance(self.module_, IdentifiableFlow)
+        return "log likelihood" if exact else "evidence lower bound (one draw per row)"
+
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
-        """One table, as many columns as latents; how often each domain occurs."""
+        """One table; whether the fit is exact; how often each domain occurs."""
         if data.names != ("x",) or len(data.layout.shape("x")) != 1:
             raise DataError("IFlow takes one table of numbers: pass an array (rows, columns) as the only modality.")
-        if self.latent_dim is not None and self.latent_dim != data.layout.size:
-            raise DataError(
-                f"latent_dim = {self.latent_dim}, but the data have {data.layout.size} columns: an exact flow has as many "
-                "latents as columns."
-            )
-        for name in ("blocks", "components"):
-            whole_number(name, getattr(self, name), least=1)
         check_hidden(self.hidden)
-        if data.domain is None:
-            return {"seen": []}
-        rows = np.random.default_rng(self.seed).permutation(len(data))[:_SEEN]
-        return {"seen": data.domain.values[rows].tolist()}
+        size = data.layout.size
+        staged = self.noisy or (self.latent_dim is not None and self.latent_dim < size)
+        facts = {"staged": staged, "likelihoods": {"x": "gaussian"}, "levels": {}} | self.domain_facts(data)
+        if not staged:
+            check_columns(data, "x")
+        return facts
 
     def standardised(self) -> tuple[str, ...]:
         """The table."""
         return ("x",)
 
-    def build(self, key: jax.Array) -> IdentifiableFlow:
-        """A flow that starts as a rotation."""
+    def build(self, key: jax.Array) -> IdentifiableFlow | Conditional:
+        """A flow that starts as a rotation, behind networks if the fit is staged."""
+        latents = self.layout_.size if self.latent_dim is None else self.latent_dim
+        if self.facts_["staged"]:
+            design = Design(tuple(self.hidden))
+            return self.build_conditional(design, latents, flow=True, sight="data", draws=1, key=key)
         one, two = jax.random.split(key)
-        size, continuous = self.layout_.size, self.layout_.domain_labels is None
-        flow = Flow(size, blocks=self.blocks, components=self.components, key=one)
-        prior = prior_for(
-            self.prior,
-            size,
-            domains=self.layout_.domain_size,
-            continuous=continuous,
-            hidden=self.hidden,
-            key=two,
-        )
-        seen = np.asarray(self.facts_["seen"], dtype=np.float32 if continuous else np.int32)
-        return IdentifiableFlow(flow, prior, jnp.asarray(seen))
+        flow = Flow(latents, blocks=self.blocks, components=self.components, key=one)
+        return IdentifiableFlow(flow, self.build_prior(latents, two), self.seen())
 
     def phases(self) -> tuple[Phase, ...]:
-        """One."""
-        rates = {"learning_rate": self.learning_rate, "schedule": self.schedule, "clip": self.clip}
+        """One, or three when staged."""
+        if self.facts_["staged"]:
+            return self.staged_phases()
+        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
         loss = negative_log_likelihood
-        return (Phase("fit", loss, self.epochs, patience=self.patience, trainable=_all_but_seen, **rates),)
-
-    @staticmethod
-    def posterior(module: IdentifiableFlow, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The latents themselves, without noise."""
-        latents, _ = jax.vmap(module.flow.forward)(batch.values["x"])
-        return latents, jnp.zeros_like(latents)
-
-    @staticmethod
-    def evidence(module: IdentifiableFlow, batch: Batch, key: jax.Array) -> jax.Array:
-        """The log likelihood of each row given its domain."""
-        return module.log_likelihood(batch)
-
-    @staticmethod
-    def generate(module: IdentifiableFlow, key: jax.Array, count: int) -> dict[str, jax.Array]:
-        """Domains as often as they were seen, latents from their priors, mapped back to data."""
-        one, two = jax.random.split(key)
-        u = module.seen[jax.random.randint(one, (count,), 0, len(module.seen))]
-        latents = jax.vmap(module.prior.draw)(u, jax.random.split(two, count))
-        return {"x": jax.vmap(module.flow.inverse)(latents)}
-
-    def __sklearn_tags__(self) -> Any:
-        """Fit needs the auxiliary variable."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+        return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)

@@ -6,90 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 
-from latentry.data import Batch, Dataset, Layout
+from latentry.data import Batch, Dataset
 from latentry.errors import DataError
 from latentry.models.base import LatentModel
 from latentry.models.checks import check_hidden, check_rows, levels_of, likelihoods, real_number
-from latentry.nets import Head, decoder_for, encoder_for, head_for, product_of_experts
-from latentry.training import Phase
+from latentry.models.networks import Design, NegativeElbo, Networks
+from latentry.training import Phase, map_rows
 
 __all__ = ["VAE"]
-
-
-class Networks(eqx.Module):
-    """An encoder, a decoder and a likelihood head for each modality."""
-
-    encoders: dict[str, Any]
-    decoders: dict[str, Any]
-    heads: dict[str, Head]
-    latents: int = eqx.field(static=True)
-
-    def encode(self, batch: Batch) -> tuple[jax.Array, jax.Array]:
-        """Posterior mean and standard deviation of each latent, from whatever was observed."""
-        outputs = {
-            name: jax.vmap(lambda row, name=name: self.encoders[name](self.heads[name].features(row)))(
-                batch.values[name]
-            )
-            for name in self.encoders
-        }
-        means = {name: output[:, : self.latents] for name, output in outputs.items()}
-        log_scales = {name: jnp.clip(output[:, self.latents :], -7, 7) for name, output in outputs.items()}
-        return product_of_experts(means, log_scales, batch.observed)
-
-    def fit_of(self, latents: jax.Array, batch: Batch) -> jax.Array:
-        """Log density of each row's observed modalities given its latents."""
-        total = jnp.zeros(latents.shape[0])
-        for name, head in self.heads.items():
-            outputs = jax.vmap(self.decoders[name])(latents)
-            density = jax.vmap(head.log_density)(outputs, batch.values[name])
-            total = total + batch.observed[name] * density.reshape(len(density), -1).sum(axis=1)
-        return total
-
-    def elbo(self, batch: Batch, key: jax.Array, seen: Any = None) -> tuple[jax.Array, jax.Array]:
-        r"""Per row, the two parts of :math:`\mathbb E_q \log p(x \mid z) - D(q(z \mid x) \,\|\, p(z))`.
-
-        The divergence from the standard normal is in closed form; the expectation is one reparametrised draw
-        (Kingma and Welling, *Auto-encoding variational Bayes*, 2014). ``seen`` may hide observed modalities from the
-        encoder: a posterior that knows less still bounds the evidence of all that was observed.
-        """
-        mean, scale = self.encode(batch if seen is None else batch._replace(observed=seen))
-        latents = mean + scale * jax.random.normal(key, mean.shape)
-        divergence = 0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)
-        return self.fit_of(latents, batch), divergence.sum(axis=1)
-
-
-@dataclass(frozen=True)
-class NegativeElbo:
-    r"""The loss: minus the evidence lower bound, its divergence weighted by :math:`\beta`.
-
-    With several modalities each is hidden from the encoder in a share ``hide`` of the rows, though it must still be
-    explained: otherwise an encoder that never works alone learns nothing of what the others say.
-    """
-
-    beta: float
-    hide: float = 0.0
-
-    def __call__(self, module: Networks, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-        """Mean over the rows of a batch."""
-        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
-        fit, divergence = module.elbo(batch, key, seen)
-        share = batch.weight / batch.weight.sum()
-        parts = {"reconstruction": -(share * fit).sum(), "divergence": (share * divergence).sum()}
-        return parts["reconstruction"] + self.beta * parts["divergence"], parts
-
-
-def hidden_in_part(observed: dict[str, jax.Array], share: float, key: jax.Array) -> dict[str, jax.Array]:
-    """Masks with modalities hidden at random, row by row; a row that would lose everything keeps everything."""
-    keys = jax.random.split(key, len(observed))
-    kept = {
-        n: m * jax.random.bernoulli(k, 1 - share, m.shape) for (n, m), k in zip(observed.items(), keys, strict=True)
-    }
-    alive = sum(kept.values()) > 0
-    return {name: jnp.where(alive, mask, observed[name]) for name, mask in kept.items()}
 
 
 @dataclass(eq=False, repr=False)
@@ -103,8 +29,9 @@ class VAE(LatentModel):
     are used and any subset of modalities can be encoded.
 
     Args:
-        likelihood: "gaussian", "bernoulli", "categorical" or "poisson", for all modalities or by name.
+        likelihood: "gaussian", "bernoulli", "categorical", "poisson" or "concrete", for all modalities or by name.
         observation_scale: Standard deviation of Gaussian modalities after standardisation; None learns it.
+        temperature: Of the "concrete" likelihood; towards 0 its observations become zeros and ones.
         beta: Weight of the divergence (Higgins et al., *beta-VAE*, 2017); 1 is the evidence lower bound.
         modality_dropout: With several modalities, the share of rows in which each is hidden from the encoder during
             training, so that any subset of them encodes well.
@@ -125,6 +52,7 @@ class VAE(LatentModel):
 
     likelihood: str | Mapping[str, str] = "gaussian"
     observation_scale: float | None = None
+    temperature: float = 0.5
     beta: float = 1.0
     modality_dropout: float = 0.3
     hidden: Sequence[int] = field(default=(64, 64))
@@ -132,8 +60,12 @@ class VAE(LatentModel):
     decoder: str | Callable[..., Any] = "auto"
 
     name: ClassVar[str] = "vae"
-    score_name: ClassVar[str] = "evidence lower bound (one draw per row)"
     encodes_subsets: ClassVar[bool] = True
+
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        return "evidence lower bound (one draw per row)"
 
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
         """Which likelihood each modality has, and how many levels."""
@@ -149,6 +81,7 @@ class VAE(LatentModel):
             real_number("beta", self.beta, above=0)
         if self.observation_scale is not None:
             real_number("observation_scale", self.observation_scale, above=0)
+        real_number("temperature", self.temperature, above=0)
         if not isinstance(self.modality_dropout, (int, float)) or not 0 <= self.modality_dropout < 1:
             raise DataError(f"modality_dropout = {self.modality_dropout!r}: give a share from 0 to below 1.")
         for name in ("encoder", "decoder"):
@@ -160,32 +93,13 @@ class VAE(LatentModel):
         """The Gaussian ones: counts, codes and probabilities have units of their own."""
         return tuple(name for name, kind in self.facts_["likelihoods"].items() if kind == "gaussian")
 
-    def build(self, key: jax.Array) -> Networks:
+    def build(self, key: jax.Array) -> Any:
         """Networks for the layout of the data."""
-        keys = iter(jax.random.split(key, 2 * len(self.layout_.shapes)))
-        heads = {name: self._head(self.layout_, name) for name in self.layout_.modalities}
-        encoders = {name: self._encoder(head, name, next(keys)) for name, head in heads.items()}
-        decoders = {name: self._decoder(head, name, next(keys)) for name, head in heads.items()}
-        return Networks(encoders, decoders, heads, self.latent_dim)
+        return self.design().build(self.layout_, self.facts_, self.latent_dim, key)
 
-    def _head(self, layout: Layout, name: str) -> Head:
-        kind, levels = self.facts_["likelihoods"][name], self.facts_["levels"].get(name, 0)
-        return head_for(kind, layout.shape(name), levels=levels, scale=self.observation_scale)
-
-    def _encoder(self, head: Head, name: str, key: jax.Array) -> Any:
-        row = jax.ShapeDtypeStruct(self.layout_.shape(name), jnp.float32)
-        shape = jax.eval_shape(head.features, row).shape
-        return encoder_for(shape, 2 * self.latent_dim, hidden=self.hidden, architecture=self.encoder, key=key)
-
-    def _decoder(self, head: Head, name: str, key: jax.Array) -> Any:
-        return decoder_for(
-            self.latent_dim,
-            self.layout_.shape(name),
-            parameters=head.parameters,
-            hidden=self.hidden,
-            architecture=self.decoder,
-            key=key,
-        )
+    def design(self) -> Design:
+        """What the networks look like."""
+        return Design(tuple(self.hidden), self.encoder, self.decoder, self.observation_scale, self.temperature)
 
     def phases(self) -> tuple[Phase, ...]:
         """One."""
@@ -207,22 +121,15 @@ class VAE(LatentModel):
     @staticmethod
     def generate(module: Networks, key: jax.Array, count: int) -> dict[str, jax.Array]:
         """Latents from the prior, decoded, with observation noise."""
-        first, *rest = jax.random.split(key, 1 + len(module.heads))
-        latents = jax.random.normal(first, (count, module.latents))
-        drawn = {}
-        for (name, head), noise in zip(module.heads.items(), rest, strict=True):
-            outputs = jax.vmap(module.decoders[name])(latents)
-            drawn[name] = jax.vmap(head.draw)(outputs, jax.random.split(noise, count))
-        return drawn
+        one, two = jax.random.split(key)
+        return module.draw(jax.random.normal(one, (count, module.latents)), two)
 
-    def reconstruct(self, X: Any) -> Any:
+    def reconstruct(self, X: Any, y: Any = None) -> Any:
         """Expected values of every modality given what was observed, in the data's own units: fills holes too."""
-        from latentry.training import map_rows
-
-        found = map_rows(_reconstruct, self.module_, self._ready(X, None))
+        found = map_rows(type(self).rebuild, self.module_, self._ready(X, y, what=self.domain_for))
         return self._outward(found)
 
-
-def _reconstruct(module: Networks, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
-    mean, _ = module.encode(batch)
-    return {name: jax.vmap(head.mean)(jax.vmap(module.decoders[name])(mean)) for name, head in module.heads.items()}
+    @staticmethod
+    def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
+        """Expected values of every modality."""
+        return module.means(module.encode(batch)[0])

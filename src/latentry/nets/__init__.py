@@ -5,7 +5,7 @@ from latentry.nets.chosen import ARCHITECTURES, decoder_for, encoder_for
 from latentry.nets.dense import Dense
 from latentry.nets.experts import product_of_experts
 from latentry.nets.heads import HEADS, Head, head_for
-from latentry.nets.prior import FAMILIES, ConditionalPrior, prior_for
+from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
 
 __all__ = [
     "ARCHITECTURES",
@@ -18,6 +18,7 @@ __all__ = [
     "decoder_for",
     "encoder_for",
     "head_for",
+    "normal_log_density",
     "prior_for",
     "product_of_experts",
 ]

@@ -14,14 +14,18 @@ def product_of_experts(
     means: Mapping[str, Float[Array, "rows latents"]],
     log_scales: Mapping[str, Float[Array, "rows latents"]],
     observed: Mapping[str, Float[Array, " rows"]],
+    prior: tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]] | None = None,
 ) -> tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]:
-    r"""Mean and standard deviation of :math:`N(0, 1)\prod_m N(\mu_m, \sigma_m^2)^{o_m}`.
+    r"""Mean and standard deviation of :math:`N(m, s^2)\prod_m N(\mu_m, \sigma_m^2)^{o_m}`.
 
-    The standard normal prior counts as one expert, so that a row with nothing observed has a posterior too
-    (Wu and Goodman, *Multimodal generative models for scalable weakly-supervised learning*, 2018).
+    The prior counts as one expert, so that a row with nothing observed has a posterior too (Wu and Goodman,
+    *Multimodal generative models for scalable weakly-supervised learning*, 2018). It is given as mean and log-scale
+    for each row; by default it is standard normal.
     """
     like = next(iter(means.values()))
-    precision, weighted = jnp.ones_like(like), jnp.zeros_like(like)
+    location, log_scale = (jnp.zeros_like(like), jnp.zeros_like(like)) if prior is None else prior
+    precision = jnp.exp(-2 * log_scale)
+    weighted = precision * location
     for name, mean in means.items():
         weight = observed[name][:, None] * jnp.exp(-2 * log_scales[name])
         precision, weighted = precision + weight, weighted + weight * mean

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["HEADS", "Bernoulli", "Categorical", "Gaussian", "Head", "Poisson", "head_for"]
+__all__ = ["HEADS", "Bernoulli", "Categorical", "Concrete", "Gaussian", "Head", "Poisson", "head_for"]
 
 Entries = Float[Array, "*shape"]
 Outputs = Float[Array, "*shape parameters"]
@@ -99,6 +99,48 @@ class Bernoulli(Head):
         return jax.random.bernoulli(key, self.mean(outputs)).astype(outputs.dtype)
 
 
+class Concrete(Head):
+    r"""A relaxed coin: :math:`x = \operatorname{sigmoid}((f + \epsilon)/T)` with logistic noise, output :math:`f`.
+
+    Observations lie strictly between 0 and 1; as the temperature T falls they become coins with log-odds f, and
+    x > 1/2 has that probability at every temperature. (Maddison, Mnih and Teh, *The concrete distribution*, 2017.)
+    """
+
+    temperature: float = eqx.field(static=True)
+
+    @property
+    def parameters(self) -> int:
+        """The log-odds."""
+        return 1
+
+    def features(self, x: Entries) -> Float[Array, "..."]:
+        """The noisy log-odds."""
+        return self.temperature * _logit(x)
+
+    def log_density(self, outputs: Outputs, x: Entries) -> Entries:
+        """Logistic log density of the noise, with the Jacobian of the squashing."""
+        noise = self.temperature * _logit(x) - outputs[..., 0]
+        stretch = math.log(self.temperature) - jnp.log(_inside(x)) - jnp.log1p(-_inside(x))
+        return -jax.nn.softplus(noise) - jax.nn.softplus(-noise) + stretch
+
+    def mean(self, outputs: Outputs) -> Entries:
+        """The median: the mean has no closed form."""
+        return jax.nn.sigmoid(outputs[..., 0] / self.temperature)
+
+    def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
+        """Strictly between 0 and 1."""
+        noise = jax.random.logistic(key, outputs[..., 0].shape)
+        return _inside(jax.nn.sigmoid((outputs[..., 0] + noise) / self.temperature))
+
+
+def _inside(x: Entries) -> Entries:
+    return jnp.clip(x, 1e-6, 1 - 1e-6)
+
+
+def _logit(x: Entries) -> Entries:
+    return jnp.log(_inside(x)) - jnp.log1p(-_inside(x))
+
+
 class Categorical(Head):
     """One of ``levels`` per entry, coded 0, 1, 2, ...; the outputs are unnormalised log-probabilities."""
 
@@ -155,15 +197,19 @@ class Poisson(Head):
         return jax.random.poisson(key, self.mean(outputs)).astype(outputs.dtype)
 
 
-HEADS = ("gaussian", "bernoulli", "categorical", "poisson")
+HEADS = ("gaussian", "bernoulli", "categorical", "poisson", "concrete")
 
 
-def head_for(name: str, shape: tuple[int, ...], *, levels: int = 0, scale: float | None = None) -> Head:
+def head_for(
+    name: str, shape: tuple[int, ...], *, levels: int = 0, scale: float | None = None, temperature: float = 0.5
+) -> Head:
     """The head of that name for rows of a shape; ``scale`` fixes the Gaussian's standard deviation."""
     if name == "gaussian":
         return Gaussian(_log_scales(shape, scale), learned=scale is None)
     if name == "categorical":
         return Categorical(levels)
+    if name == "concrete":
+        return Concrete(temperature)
     if name in HEADS:
         return {"bernoulli": Bernoulli, "poisson": Poisson}[name]()
     raise DataError(f"likelihood {name!r} is not known{nearest(name, HEADS)}")

@@ -4,57 +4,149 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.errors import DataError, nearest
 from latentry.nets.dense import Dense
 
-__all__ = ["FAMILIES", "ConditionalPrior", "prior_for"]
+__all__ = ["FAMILIES", "ConditionalPrior", "Family", "normal_log_density", "prior_for"]
 
-# family -> (does the mean change with u, does the scale, is it Laplace)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(48)
+_LOG_WEIGHTS = np.log(_WEIGHTS) - 0.5 * math.log(2 * math.pi)
+_REACH, _CELLS = 8.0, 1024  # grid of the inverse distribution function, in standard deviations
+
+
+class Family(NamedTuple):
+    """Which parts of a prior change with u."""
+
+    moves: bool = True  # the location
+    stretches: bool = True  # the scale
+    laplace: bool = False
+    tilts: bool = False  # further sufficient statistics
+
+
 FAMILIES = {
-    "gaussian": (True, True, False),
-    "variance": (False, True, False),
-    "mean": (True, False, False),
-    "laplace": (True, True, True),
+    "gaussian": Family(),
+    "variance": Family(moves=False),
+    "mean": Family(stretches=False),
+    "laplace": Family(laplace=True),
+    "exponential": Family(tilts=True),
 }
 
 
 class ConditionalPrior(eqx.Module):
-    """Location and scale of each latent for each domain: a free table, or a network in a continuous u.
+    r"""The law of each latent for each domain: free tables, or networks in u.
 
-    What does not change with u is learned too, as one number a latent.
+    Location and scale as the family says; what does not change with u is learned too, as one number a latent.
+    The family "exponential" has further statistics :math:`T_j(z) = \tanh(z - c_j)` with natural parameters
+    :math:`\lambda_j(u)` of their own:
+
+    .. math:: p(z \mid u) \propto \mathcal N(z; m(u), s(u)^2)\,\exp \sum_j \lambda_j(u)\,T_j(z),
+
+    whose normaliser is a Gauss–Hermite sum: bounded statistics leave the tails Gaussian, so that it always exists.
     """
 
     location: Any  # table (domains, n), network, or shared (n,)
     log_scale: Any
+    tilt: Any  # table (domains, n * statistics), network, or None
+    centres: tuple[float, ...] = eqx.field(static=True)
     family: str = eqx.field(static=True)
     latents: int = eqx.field(static=True)
 
     def at(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """Location and log-scale for one row's domain."""
-        moves, stretches, _ = FAMILIES[self.family]
+        """Location and log-scale for one row's domain; of the Gaussian factor, when there are further statistics."""
+        moves, stretches, *_ = FAMILIES[self.family]
         return _value(self.location, u, varies=moves), _value(self.log_scale, u, varies=stretches)
+
+    def tilt_at(self, u: Array) -> Float[Array, "n statistics"]:
+        """Natural parameters of the further statistics for one row's domain."""
+        if self.tilt is None:
+            return jnp.zeros((self.latents, 0))
+        return _value(self.tilt, u, varies=True).reshape(self.latents, len(self.centres))
 
     def log_density(self, z: Float[Array, " n"], u: Array) -> Float[Array, ""]:
         """Log p(z | u)."""
         location, log_scale = self.at(u)
         standard = (z - location) * jnp.exp(-log_scale)
-        if FAMILIES[self.family][2]:
+        if FAMILIES[self.family].laplace:
             return (-jnp.sqrt(2.0) * jnp.abs(standard) - 0.5 * math.log(2.0) - log_scale).sum()
-        return (-0.5 * standard**2 - 0.5 * math.log(2 * math.pi) - log_scale).sum()
+        plain = (-0.5 * standard**2 - 0.5 * math.log(2 * math.pi) - log_scale).sum()
+        return plain if self.tilt is None else plain + self._tilting(z, u) - self._log_normaliser(u)
+
+    def divergence(
+        self, mean: Float[Array, " n"], scale: Float[Array, " n"], drawn: Float[Array, " n"], u: Array
+    ) -> Float[Array, ""]:
+        r""":math:`D(\mathcal N(\text{mean}, \text{scale}^2) \,\|\, p(\cdot \mid u))`.
+
+        In closed form for Gaussian families, otherwise from the one draw.
+        """
+        if FAMILIES[self.family].laplace or self.tilt is not None:
+            return normal_log_density(drawn, mean, jnp.log(scale)) - self.log_density(drawn, u)
+        location, log_scale = self.at(u)
+        squares = (scale**2 + (mean - location) ** 2) * jnp.exp(-2 * log_scale)
+        return (0.5 * (squares - 1) + log_scale - jnp.log(scale)).sum()
 
     def draw(self, u: Array, key: PRNGKeyArray) -> Float[Array, " n"]:
         """A latent from the prior of a domain."""
         location, log_scale = self.at(u)
-        if FAMILIES[self.family][2]:
+        if FAMILIES[self.family].laplace:
             return location + jnp.exp(log_scale) * jax.random.laplace(key, (self.latents,)) / jnp.sqrt(2.0)
-        return location + jnp.exp(log_scale) * jax.random.normal(key, (self.latents,))
+        if self.tilt is None:
+            return location + jnp.exp(log_scale) * jax.random.normal(key, (self.latents,))
+        grid, shares = self._grid(u)
+        below = jnp.cumsum(shares, axis=1)
+        return jax.vmap(jnp.interp)(jax.random.uniform(key, (self.latents,)), below, grid)
+
+    def moments(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """Mean and standard deviation of each latent in a domain."""
+        location, log_scale = self.at(u)
+        if self.tilt is None:
+            return location, jnp.exp(log_scale)
+        grid, shares = self._grid(u)
+        mean = (shares * grid).sum(axis=1)
+        return mean, jnp.sqrt((shares * (grid - mean[:, None]) ** 2).sum(axis=1))
+
+    def natural(self, u: Array) -> tuple[Float[Array, "n k"], Float[Array, "n k k"]]:
+        r"""Natural parameters of :math:`(z, z^2, T_3, \dots)` in a domain, and the covariance of those statistics there."""
+        location, log_scale = self.at(u)
+        precision = jnp.exp(-2 * log_scale)
+        parameters = jnp.column_stack([location * precision, -0.5 * precision, self.tilt_at(u)])
+        grid, shares = self._grid(u)
+        values = jnp.concatenate([grid[..., None], grid[..., None] ** 2, self._statistics(grid)], axis=-1)
+        centred = values - jnp.einsum("np,npk->nk", shares, values)[:, None]
+        return parameters, jnp.einsum("np,npk,npl->nkl", shares, centred, centred)
+
+    def _statistics(self, z: Float[Array, "..."]) -> Float[Array, "... statistics"]:
+        return jnp.tanh(z[..., None] - jnp.asarray(self.centres))
+
+    def _tilting(self, z: Float[Array, " n"], u: Array) -> Float[Array, ""]:
+        return (self.tilt_at(u) * self._statistics(z)).sum()
+
+    def _log_normaliser(self, u: Array) -> Float[Array, ""]:
+        location, log_scale = self.at(u)
+        points = location[:, None] + jnp.exp(log_scale)[:, None] * jnp.asarray(_NODES, jnp.float32)
+        tilting = jnp.einsum("nps,ns->np", self._statistics(points), self.tilt_at(u))
+        return jax.nn.logsumexp(tilting + jnp.asarray(_LOG_WEIGHTS, jnp.float32), axis=1).sum()
+
+    def _grid(self, u: Array) -> tuple[Float[Array, "n cells"], Float[Array, "n cells"]]:
+        location, log_scale = self.at(u)
+        steps = jnp.linspace(-_REACH, _REACH, _CELLS)
+        grid = location[:, None] + jnp.exp(log_scale)[:, None] * steps
+        tilting = jnp.einsum("nps,ns->np", self._statistics(grid), self.tilt_at(u))
+        return grid, jax.nn.softmax(tilting - 0.5 * steps**2, axis=1)
+
+
+def normal_log_density(
+    z: Float[Array, " n"], mean: Float[Array, " n"], log_scale: Float[Array, " n"]
+) -> Float[Array, ""]:
+    """Log density of independent normals."""
+    return (-0.5 * ((z - mean) * jnp.exp(-log_scale)) ** 2 - log_scale - 0.5 * math.log(2 * math.pi)).sum()
 
 
 def _value(part: Any, u: Array, *, varies: bool) -> Float[Array, " n"]:
@@ -63,21 +155,54 @@ def _value(part: Any, u: Array, *, varies: bool) -> Float[Array, " n"]:
     return part(u) if callable(part) else part[u]
 
 
+class _OfLabel(eqx.Module):
+    """A network that sees a label as an indicator vector."""
+
+    net: Dense
+    labels: int = eqx.field(static=True)
+
+    def __call__(self, u: Array) -> Float[Array, " outputs"]:
+        return self.net(jax.nn.one_hot(u, self.labels))
+
+
 def prior_for(
-    family: str, latents: int, *, domains: int, continuous: bool, hidden: Sequence[int], key: PRNGKeyArray
+    family: str,
+    latents: int,
+    *,
+    domains: int,
+    continuous: bool,
+    hidden: Sequence[int],
+    key: PRNGKeyArray,
+    table: bool = True,
+    statistics: int = 2,
 ) -> ConditionalPrior:
-    """A prior over ``latents`` given one of ``domains`` labels, or that many continuous columns."""
+    """A prior over ``latents`` given one of ``domains`` labels, or that many continuous columns.
+
+    Labels have a free ``table`` of parameters unless it is switched off; columns always have networks.
+    ``statistics`` counts all sufficient statistics of the family "exponential", of which location and scale are two.
+    """
     if family not in FAMILIES:
         raise DataError(f"prior {family!r} is not known{nearest(family, FAMILIES)}")
-    keys = jax.random.split(key)
+    keys = jax.random.split(key, 3)
+    moves, stretches, _, tilts = FAMILIES[family]
 
-    def part(varies: bool, key: PRNGKeyArray) -> Any:
+    def part(outputs: int, key: PRNGKeyArray, *, varies: bool = True) -> Any:
         if not varies:
-            return jnp.zeros(latents)
+            return jnp.zeros(outputs)
         if continuous:
-            return Dense(domains, latents, hidden, key=key)
+            return Dense(domains, outputs, hidden, key=key)
+        if not table:
+            return _OfLabel(Dense(domains, outputs, hidden, key=key), domains)
         # Domains must not start alike: at equal priors the likelihood has no gradient that tells them apart.
-        return 0.01 * jax.random.normal(key, (domains, latents))
+        return 0.01 * jax.random.normal(key, (domains, outputs))
 
-    moves, stretches, _ = FAMILIES[family]
-    return ConditionalPrior(part(moves, keys[0]), part(stretches, keys[1]), family, latents)
+    further = statistics - 2 if tilts else 0
+    centres = tuple(np.linspace(-2, 2, further).tolist()) if further > 1 else (0.0,) * further
+    return ConditionalPrior(
+        location=part(latents, keys[0], varies=moves),
+        log_scale=part(latents, keys[1], varies=stretches),
+        tilt=part(latents * further, keys[2]) if further else None,
+        centres=centres,
+        family=family,
+        latents=latents,
+    )

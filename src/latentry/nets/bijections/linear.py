@@ -19,16 +19,24 @@ class InvertibleLinear(eqx.Module):
     (True, 0.0)
     """
 
-    weight: Float[Array, "n n"]
-    bias: Float[Array, " n"]
+    weight: Float[Array, "*stack n n"]
+    bias: Float[Array, "*stack n"]
 
     def __init__(self, size: int, *, key: PRNGKeyArray) -> None:
         self.weight = jax.random.orthogonal(key, size)
         self.bias = jnp.zeros(size)
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-        """The image and the log-determinant; under vmap the determinant is computed once for all rows."""
-        return self.weight @ x + self.bias, jnp.linalg.slogdet(self.weight)[1]
+        """The image and the log-determinant."""
+        return self.columns(x[:, None])[:, 0], self.log_determinant()
+
+    def columns(self, x: Float[Array, "n rows"]) -> Float[Array, "n rows"]:
+        """The images of many points, side by side."""
+        return self.weight @ x + self.bias[:, None]
+
+    def log_determinant(self) -> Float[Array, "..."]:
+        """Of the weight, or of each weight in a stack."""
+        return jnp.linalg.slogdet(self.weight)[1]
 
     def inverse(self, y: Float[Array, " n"]) -> Float[Array, " n"]:
         """The point whose image is y."""

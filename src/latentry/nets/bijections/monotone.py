@@ -13,9 +13,11 @@ __all__ = ["Monotone"]
 
 
 class Monotone(eqx.Module):
-    r""":math:`y_i = a_i x_i + \sum_k w_{ik} \tanh(s_{ik}(x_i - c_{ik}))` with :math:`a, w, s > 0`.
+    r""":math:`y_i = a_i x_i + \sum_k w_{ik} \tanh(s_{ik}(x_i - c_{ik})) + \sum_l v_{il}\, h_{il}(x_i)` with :math:`a, w, s, v > 0`.
 
-    The slope never falls below a, so the inverse exists everywhere and Newton's method, kept inside a bracket, finds it.
+    Bends flatten the tails and hinges :math:`h(x) = \pm\operatorname{softplus}(\pm t(x - b))/t` steepen them on one side:
+    a map and its inverse are then equally easy. The slope never falls below a, so the inverse exists everywhere and
+    Newton's method, kept inside a bracket, finds it.
 
     >>> layer = Monotone(2, components=4, key=jax.random.key(0))
     >>> y, _ = layer.forward(jnp.array([0.3, -2.0]))
@@ -24,7 +26,7 @@ class Monotone(eqx.Module):
     """
 
     slope: Float[Array, " n"]  # before softplus
-    height: Float[Array, "n components"]  # before softplus
+    height: Float[Array, "n components"]  # before softplus; the first half bends, the rest hinges
     steepness: Float[Array, "n components"]  # before softplus
     centre: Float[Array, "n components"]
 
@@ -32,33 +34,45 @@ class Monotone(eqx.Module):
         self.slope = jnp.full(size, _inverse_softplus(1.0))
         self.height = jnp.full((size, components), -4.0)  # almost the identity
         self.steepness = jnp.full((size, components), _inverse_softplus(1.0))
-        spread = jnp.linspace(-2.5, 2.5, components)
+        bends, hinges = -(-components // 2), components // 2
+        spread = jnp.concatenate([jnp.linspace(-2.5, 2.5, bends), jnp.linspace(-2.5, 2.5, hinges)])
         self.centre = spread + 0.1 * jax.random.normal(key, (size, components))
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
         """The image and the log-determinant."""
-        value, slope = self._value_and_slope(x)
-        return value, jnp.log(slope).sum()
+        value, slope = self.value_and_slope(x[:, None])
+        return value[:, 0], jnp.log(slope).sum()
 
     def inverse(self, y: Float[Array, " n"]) -> Float[Array, " n"]:
         """The point whose image is y, differentiable in y and in the parameters."""
-        found = jax.lax.stop_gradient(self._root(y))
-        value, slope = self._value_and_slope(found)
+        found = jax.lax.stop_gradient(self._root(y[:, None]))
+        value, slope = self.value_and_slope(found)
         # One more Newton step, whose derivative is that of the implicit function.
-        return found - (value - y) / jax.lax.stop_gradient(slope)
+        return (found - (value - y[:, None]) / jax.lax.stop_gradient(slope))[:, 0]
 
-    def _value_and_slope(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        a, w, s = (jax.nn.softplus(part) for part in (self.slope, self.height, self.steepness))
-        bend = jnp.tanh(s * (x[:, None] - self.centre))
-        return a * x + (w * bend).sum(axis=1), a + (w * s * (1 - bend**2)).sum(axis=1)
+    def value_and_slope(self, x: Float[Array, "n rows"]) -> tuple[Float[Array, "n rows"], Float[Array, "n rows"]]:
+        """Image and derivative of each coordinate, for many points side by side."""
+        # Rows come last and bends first: sums over bends then run over whole vectors of rows, six times faster on a CPU.
+        a, w, s = (jax.nn.softplus(part) for part in (self.slope[:, None], self.height, self.steepness))
+        w, s, c = (part.T[:, :, None] for part in (w, s, self.centre))
+        bends, hinges = -(-len(w) // 2), len(w) // 2
+        bend = jnp.tanh(s[:bends] * (x - c[:bends]))
+        value = a * x + (w[:bends] * bend).sum(axis=0)
+        slope = a + (w[:bends] * s[:bends] * (1 - bend**2)).sum(axis=0)
+        side = jnp.where(jnp.arange(hinges) < hinges // 2, -1.0, 1.0)[:, None, None]  # left ones turn left
+        w, s, reach = w[bends:], s[bends:], side * s[bends:] * (x - c[bends:])
+        value = value + (side * w / s * jax.nn.softplus(reach)).sum(axis=0)
+        return value, slope + (w * jax.nn.sigmoid(reach)).sum(axis=0)
 
-    def _root(self, y: Float[Array, " n"]) -> Float[Array, " n"]:
-        a, reach = jax.nn.softplus(self.slope), jax.nn.softplus(self.height).sum(axis=1)
-        low, high = (y - reach) / a, (y + reach) / a
+    def _root(self, y: Float[Array, "n rows"]) -> Float[Array, "n rows"]:
+        # The slope is at least a: the root lies between 0 and where a line of that slope would get.
+        middle, _ = self.value_and_slope(jnp.zeros_like(y))
+        far = (y - middle) / jax.nn.softplus(self.slope)[:, None]
+        low, high = jnp.minimum(far, 0), jnp.maximum(far, 0)
 
         def narrow(_: Any, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             low, high, x = state
-            value, slope = self._value_and_slope(x)
+            value, slope = self.value_and_slope(x)
             low, high = jnp.where(value < y, x, low), jnp.where(value < y, high, x)
             step = x - (value - y) / slope
             inside = (step > low) & (step < high)

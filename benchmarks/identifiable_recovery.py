@@ -1,0 +1,152 @@
+"""Are the true latents found? IFlow, IVAE, plain-bound IVAE and VAE on segments, ten data seeds, held-out rows.
+
+    .venv/bin/python benchmarks/identifiable_recovery.py                 # everything that is not in the store yet
+    .venv/bin/python benchmarks/identifiable_recovery.py --cases centred --seeds 0 1
+
+Each fit is kept in benchmarks/.data/identifiable.jsonl as it ends, so that a run can be interrupted; the table in
+benchmarks/results/identifiable_recovery.md is made of all that is there. Nothing is chosen by the true factors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+import latentry as lt
+from latentry.identifiability import r_squared
+
+from common import HERE, provenance, publish, table
+
+STORE = HERE / ".data" / "identifiable.jsonl"
+SQUARE = {"domains": 40, "rows_per_domain": 1000, "latents": 5}
+WIDE = SQUARE | {"observed": 25}
+BERNOULLI = {"domains": 20, "rows_per_domain": 3000, "latents": 10, "observed": 100, "observations": "bernoulli"}
+CASES = {
+    "centred": SQUARE,
+    "uncentred": SQUARE | {"means": "uniform"},
+    "staircase": SQUARE | {"means": "staircase"},
+    "Laplace": SQUARE | {"base": "laplace"},
+    "n = 5 to d = 25, noise .01": WIDE | {"noise": 0.01},
+    "n = 5 to d = 25, noise .1": WIDE | {"noise": 0.1},
+    "n = d = 10, 60 segments": SQUARE | {"domains": 60, "latents": 10},
+    "Bernoulli n = 10, d = 100": BERNOULLI,
+}
+MUST = {
+    "centred": ".99, worst .97",
+    "uncentred": ".98, worst .95",
+    "staircase": ".95",
+    "Laplace": ".95",
+    "n = 5 to d = 25, noise .01": ".97",
+    "n = 5 to d = 25, noise .1": ".97",
+    "n = d = 10, 60 segments": ".95",
+}
+
+
+def models(case: str) -> dict[str, object]:
+    """What is fitted to a case: ours first, then the baselines."""
+    latents = CASES[case]["latents"]
+    kind = "bernoulli" if "Bernoulli" in case else "gaussian"
+    common = {"latent_dim": latents, "progress": False}
+    plain = common | {"likelihood": kind, "hidden": (100, 100), "epochs": 60, "batch_size": 256}
+    found: dict[str, object] = {}
+    if "observed" in CASES[case]:
+        found["IVAE, staged"] = lt.IVAE(**common, likelihood=kind, **STAGED)
+    else:
+        found["IFlow"] = lt.IFlow(**common, **FLOW, **({"prior": "laplace"} if case == "Laplace" else {}))
+    found["IVAE, bound"] = lt.IVAE(**plain, estimation="elbo")
+    found["IVAE, released loss"] = lt.IVAE(**plain, estimation="elbo", encoder_sees="joint", split=(100, 1, 0, 10))
+    found["VAE"] = lt.VAE(**plain)
+    return found
+
+
+FLOW = {"epochs": 150, "blocks": 8, "components": 8}
+STAGED = {"epochs": 150, "batch_size": 256}
+
+
+def measure(case: str, name: str, seed: int) -> dict[str, object]:
+    """One fit on four fifths of the rows; every number from the other fifth."""
+    data = lt.generators.segments(**CASES[case], seed=seed)
+    training, held_out = data.split(0.8, 0.2, seed=seed)
+    model = models(case)[name]
+    began = time.perf_counter()
+    model.set_params(seed=seed).fit(training)
+    seconds = time.perf_counter() - began
+    true = np.column_stack([*held_out.factors.values()])
+    others = training.take(np.random.default_rng(seed).permutation(len(training))[:5000])
+    fitted = (model.transform(others), np.column_stack([*others.factors.values()]))
+    found = model.transform(held_out)
+    return {
+        "case": case,
+        "model": name,
+        "seed": seed,
+        "mcc": lt.mcc(found, true),
+        "spearman": lt.mcc(found, true, "spearman"),
+        "weak": lt.mcc(found, true, weak_on=fitted),
+        "r2": float(r_squared(found, true, fit_on=fitted).mean()),
+        "score": model.score(held_out),
+        "seconds": seconds,
+        "settings": repr(model),
+    }
+
+
+def stored() -> list[dict[str, object]]:
+    return [json.loads(line) for line in STORE.read_text().splitlines()] if STORE.exists() else []
+
+
+def report(rows: list[dict[str, object]]) -> str:
+    lines, every = [], []
+    for case in CASES:
+        for name in models(case):
+            mine = sorted((r for r in rows if (r["case"], r["model"]) == (case, name)), key=lambda r: r["seed"])
+            if not mine:
+                continue
+            of = {key: np.array([r[key] for r in mine]) for key in ("mcc", "spearman", "weak", "r2", "seconds")}
+            spread = f"{of['mcc'].mean():.3f} ± {of['mcc'].std(ddof=1) if len(mine) > 1 else 0:.3f}"
+            must = MUST.get(case, "") if name in ("IFlow", "IVAE, staged") else ""
+            others = [f"{of[key].mean():.3f}" for key in ("spearman", "weak", "r2")]
+            lines.append([case, name, len(mine), spread, f"{of['mcc'].min():.3f}", must, *others, f"{np.median(of['seconds']):.0f}"])
+            every.append([case, name, " ".join(f"{value:.3f}" for value in of["mcc"])])
+    head = ["data", "model", "seeds", "MCC, mean ± sd", "worst", "aim", "Spearman", "weak (CCA)", "R²", "median s"]
+    return "\n\n".join(
+        [
+            "# Are the true latents found?",
+            "Mean correlation coefficient (Pearson, best one-to-one pairing) of posterior means with the true factors, on the fifth "
+            "of the rows that no fit saw; weak is after a CCA fitted on other rows; R² is linear, fitted on other rows. The best "
+            "epoch is chosen by the held-out loss inside the other four fifths. Seconds are those of a shared machine.",
+            table(head, lines),
+            "Released code of the identifiable VAE, on its own generator's centred file: .924 (one seed); uncentred .533 "
+            "(one seed), .48 (an independent reproduction, 100 seeds). Those are on training rows, with u given to the encoder.",
+            "## Every seed\n\n" + table(["data", "model", "MCC of each data seed, in order"], every),
+            "Settings: " + "; ".join(sorted({f"{r['model']}: `{' '.join(str(r['settings']).split())}`" for r in rows})),
+            provenance(),
+        ]
+    )
+
+
+def main() -> None:
+    words = argparse.ArgumentParser()
+    words.add_argument("--cases", nargs="*", default=list(CASES))
+    words.add_argument("--models", nargs="*")
+    words.add_argument("--seeds", nargs="*", type=int, default=list(range(10)))
+    words.add_argument("--table", action="store_true", help="only make the table of what is stored")
+    chosen = words.parse_args()
+    STORE.parent.mkdir(exist_ok=True)
+    for case in [] if chosen.table else chosen.cases:
+        for name in models(case):
+            if chosen.models and name not in chosen.models:
+                continue
+            for seed in chosen.seeds:
+                if any((r["case"], r["model"], r["seed"]) == (case, name, seed) for r in stored()):
+                    continue
+                row = measure(case, name, seed)
+                with STORE.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+                print(case, name, seed, f"{row['mcc']:.4f} R² {row['r2']:.3f} {row['seconds']:.0f} s", flush=True)
+    publish("identifiable_recovery", report(stored()))
+
+
+if __name__ == "__main__":
+    main()

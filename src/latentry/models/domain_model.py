@@ -1,0 +1,173 @@
+"""What models of latents whose laws change with the domain have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from latentry.data import Batch, Dataset, LatentLaws
+from latentry.errors import DataError, nearest
+from latentry.models.base import LatentModel
+from latentry.models.checks import check_hidden, whole_number
+from latentry.models.conditional import Conditional, Identify, Manifold, NegativeBound, all_but_seen, only
+from latentry.models.domains import check_domain, domain_facts
+from latentry.models.networks import Design
+from latentry.nets import FAMILIES, ConditionalPrior, Flow, prior_for
+from latentry.training import Phase
+
+__all__ = ["DomainModel"]
+
+_SHARES = {"manifold": 0.3, "identify": 0.5, "joint": 0.2}  # of the epochs
+_GRID = 200  # values of a continuous u at which the laws are read
+_DISCRETE = (
+    "the observations are discrete, and the published proof for them was withdrawn: the theorems promise nothing here"
+)
+
+
+@dataclass(eq=False, repr=False)
+class DomainModel(LatentModel):
+    """Latents with a law in each domain; see IVAE and IFlow."""
+
+    prior: str = "gaussian"
+    statistics: int = 3
+    prior_table: bool | None = None
+    prior_hidden: Sequence[int] = field(default=(32, 32))
+    blocks: int = 8
+    components: int = 8
+
+    least_domains: ClassVar[int] = 2
+
+    def domain_facts(self, data: Dataset) -> dict[str, Any]:
+        """Check what concerns the domains, and note how often each occurs."""
+        if self.prior not in FAMILIES:
+            raise DataError(f"prior {self.prior!r} is not known{nearest(self.prior, FAMILIES)}")
+        whole_number("statistics", self.statistics, least=3 if self.prior == "exponential" else 2)
+        for name in ("blocks", "components"):
+            whole_number(name, getattr(self, name), least=1)
+        check_hidden(self.prior_hidden)
+        if self.prior_table and data.domain is not None and data.domain.is_continuous:
+            raise DataError(
+                "prior_table = True, but u is continuous: a table has one row for each label. Leave it out, so that a "
+                "network in u is learned, or give u as labels."
+            )
+        check_domain(data, type(self).__name__)
+        return domain_facts(data, self.seed)
+
+    def build_prior(self, latents: int, key: jax.Array) -> ConditionalPrior:
+        """The latents' laws before training."""
+        return prior_for(
+            self.prior,
+            latents,
+            domains=self.layout_.domain_size,
+            continuous=self.layout_.domain_labels is None,
+            hidden=self.prior_hidden,
+            key=key,
+            table=self.prior_table is not False,
+            statistics=self.statistics,
+        )
+
+    def seen(self) -> jax.Array:
+        """Domains as they occurred."""
+        continuous = self.layout_.domain_labels is None
+        return jnp.asarray(np.asarray(self.facts_["seen"], dtype=np.float32 if continuous else np.int32))
+
+    def build_conditional(
+        self, design: Design, latents: int, *, flow: bool, sight: str, draws: int, key: jax.Array
+    ) -> Conditional:
+        """Networks with a prior, and a flow between them if the fit is staged."""
+        one, two, three = jax.random.split(key, 3)
+        labels = self.layout_.domain_labels
+        return Conditional(
+            networks=design.build(self.layout_, self.facts_, latents, one),
+            flow=Flow(latents, blocks=self.blocks, components=self.components, key=two) if flow else None,
+            prior=self.build_prior(latents, three),
+            seen=self.seen(),
+            draws=draws,
+            sight=sight,
+            labels=0 if labels is None else len(labels),
+        )
+
+    def staged_phases(self, *, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
+        """Find the manifold without domains, identify its coordinates with them, then refine all together."""
+        epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
+        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
+        slow, fast = self.learning_rate, 2.5 * self.learning_rate
+        return (
+            Phase("manifold", Manifold(hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
+            Phase("identify", Identify(), epochs["identify"], fast, trainable=only("flow", "prior"), **rates),
+            Phase("joint", NegativeBound(1.0, draws, hide), epochs["joint"], slow / 2, trainable=all_but_seen, **rates),
+        )
+
+    def latent_laws(self, u: Any = None) -> LatentLaws:
+        """The law of each latent in each domain, as it was learned: what the identifiability audit reads.
+
+        Args:
+            u: For a continuous u, the values (rows) at which the laws are wanted; some of the training rows by default.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        labels = self.layout_.domain_labels
+        points, names, rows = self._points(u)
+        prior: ConditionalPrior = self.module_.prior
+        means, scales = (np.asarray(part, np.float64) for part in jax.vmap(prior.moments)(points))
+        shape = (len(points), prior.latents)
+        further = {}
+        if prior.tilt is not None:
+            natural, fisher = (np.asarray(part, np.float64) for part in jax.vmap(prior.natural)(points))
+            further = {"natural": natural, "fisher": fisher}
+        share = None if labels is not None else np.full(len(points), self.rows_ / len(points))
+        return LatentLaws(
+            np.broadcast_to(means, shape),
+            np.broadcast_to(scales, shape),
+            "natural" if further else self.prior,
+            names,
+            rows if share is None else share,
+            promise=self.promise(),
+            **further,
+        )
+
+    def _points(self, u: Any) -> tuple[jax.Array, tuple[Any, ...], np.ndarray | None]:
+        labels = self.layout_.domain_labels
+        if labels is None:
+            values = np.asarray(self.facts_["seen"][:_GRID] if u is None else u, dtype=np.float32)
+            values = values.reshape(len(values), -1)
+            if values.shape[1] != self.layout_.domain_size:
+                raise DataError(
+                    f"u has {values.shape[1]} columns, but the model was fitted with {self.layout_.domain_size}."
+                )
+            return jnp.asarray(values), (), None
+        if u is not None:
+            raise DataError("u is for models of a continuous u; this one has a law for each label.")
+        return jnp.arange(len(labels)), tuple(labels), np.asarray(self.facts_["domain_rows"])
+
+    def promise(self) -> bool | str:
+        """Whether the observation model is one that the theorems cover."""
+        kinds = set(self.facts_.get("likelihoods", {}).values())
+        return _DISCRETE if kinds & {"bernoulli", "categorical", "poisson"} else True
+
+    @staticmethod
+    def posterior(module: Any, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """As the module says."""
+        return module.posterior(batch, key)
+
+    @staticmethod
+    def evidence(module: Any, batch: Batch, key: jax.Array) -> jax.Array:
+        """The log likelihood of each row given its domain, or a bound."""
+        return module.evidence(batch, key)
+
+    @staticmethod
+    def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
+        """Domains as often as they were seen, latents from their priors, mapped to data."""
+        return module.generate(key, count)
+
+    def __sklearn_tags__(self) -> Any:
+        """Fit needs the auxiliary variable."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
