@@ -35,6 +35,7 @@ DOUBT = 3.0  # standard errors of a paired difference that refute a copula
 TINY = 0.01  # nats: differences below this are not worth a change of method
 LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
+OFF = "may still be too low"
 LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
 MOST_ROWS = 20_000  # for fitting ν and for learning functions: more would not change the choice
 
@@ -48,6 +49,7 @@ class Candidate:
     value: float
     error: float
     missing: Callable[[], float]
+    learned: bool = False
     rows: Array | slice = field(default_factory=lambda: slice(None))  # the rows that `local` speaks of
 
 
@@ -96,13 +98,25 @@ def _conditional(question: Question) -> Answer:
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
     low_dimension = sum(p.shape[1] for p in parts) <= LOW_DIMENSION
+    why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}"
     if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
-        why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula only {question.say(plain)}"
-        return Answer(
-            neighbours.value, f"auto: {neighbours.name}", "copula", None, why, () if low_dimension else (LOW_SIDE,)
-        )
-    why = f"neighbour counts ({question.say(neighbours.value)}) do not contradict the Gaussian copula ({question.say(plain)})"
-    return Answer(plain, "auto: gaussian", "copula", reason=why)
+        spoken = () if low_dimension else (LOW_SIDE,)
+        return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken)
+    return Answer(
+        plain, "auto: gaussian", "copula", None, f"{why}: no contradiction", _conditional_doubts(question, parts)
+    )
+
+
+def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ...]:
+    """Patterns that a Gaussian copula of all three leaves between z and x, or between y and the two others."""
+    x, y, z = parts
+    if question.x.n <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1] + z.shape[1]):
+        return ()
+    for left, right in ((z, x), (np.hstack([x, z]), y)):
+        found = residue(left, right)
+        if found.found:
+            return (f"the Gaussian copula leaves dependence out ({found.where}): the answer {OFF} or too high",)
+    return _assumption(question, "Gaussian")
 
 
 def _mean_and_error(local: Array) -> tuple[float, float]:
@@ -126,41 +140,43 @@ def _continuous(question: Question) -> Answer:
         return _free_answer(question, best, why)
     why = f"{why}; {best.name} ({question.say(best.value)}) does not contradict it ({question.say(copula.information)})"
     answer = Answer(copula.information, f"auto: {kind}", "copula", copula.error(ranks), why)
-    return _doubted(question, answer, best) if kind == "gaussian" else answer
+    return _doubted(question, answer, best)
 
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
     """Neighbour counts or learned functions, with room above for what they have not found."""
     missing = best.missing()
-    spoken = ["the answer was measured on learned functions of x and y"] if best.name.startswith("canonical") else []
+    spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
     if missing > 2 * best.error:
         spoken.append(
-            f"it still grows with finer neighbourhoods and more rows: the upper end was raised by {question.say(missing)}, "
-            "extrapolated, and may still be too low"
+            "the answer still grows with finer neighbourhoods and more rows: the upper end was raised by "
+            f"{question.say(missing)}, extrapolated, and {OFF}"
         )
-    spoken = [": ".join(spoken)] if spoken else []
     return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing)
 
 
 def _doubted(question: Question, answer: Answer, best: Candidate) -> Answer:
-    """A Gaussian copula that nothing outdid, with a word on what could hide from it."""
-    x, y = question.x.values, question.y.values
-    columns, n = x.shape[1] + y.shape[1], len(x)
-    found = residue(normal_scores(x), normal_scores(y)) if n > FEWEST_ROWS + 4 * columns else None
-    if found is not None and found.found:
-        missing = max(found.gain, best.value + best.missing() - answer.value, 0.0)
-        spoken = (
-            f"the Gaussian copula leaves dependence out ({found.where}, p = {found.p_value:.1g}): the answer is too low; the upper "
-            f"end was raised by {question.say(missing)}, and may still be too low"
-        )
-        return replace(answer, warnings=(spoken,), shortfall=missing)
-    if columns <= 2 * np.log10(n):
-        return answer
+    """A copula that nothing outdid, with a word on what could hide from it."""
+    x, y = (normal_scores(b.values) for b in question.blocks)
+    if "student" in answer.method or len(x) <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1]):
+        return replace(answer, warnings=_assumption(question, "Student" if "student" in answer.method else "Gaussian"))
+    found = residue(x, y)
+    if not found.found:
+        return replace(answer, warnings=_assumption(question, "Gaussian"))
+    missing = max(found.gain, best.value + best.missing() - answer.value, 0.0)
     spoken = (
-        f"{n} rows in {columns} columns cannot refute a Gaussian copula: the answer and its interval assume that all dependence "
-        "is correlation of scores"
+        f"the Gaussian copula leaves dependence out ({found.where}, p = {found.p_value:.1g}): the upper end was raised by "
+        f"{question.say(missing)}, and {OFF}"
     )
-    return replace(answer, warnings=(spoken,))
+    return replace(answer, warnings=(spoken,), shortfall=missing)
+
+
+def _assumption(question: Question, copula: str) -> tuple[str, ...]:
+    """In many columns no check has the power to refute a copula: said, because the interval cannot know."""
+    columns, n = sum(b.d for b in question.blocks), question.x.n
+    if columns <= 2 * np.log10(n):
+        return ()
+    return (f"{n} rows in {columns} columns cannot refute a {copula} copula: the answer and its interval assume it",)
 
 
 def _too_few(question: Question, found: list[Candidate]) -> Answer:
@@ -270,4 +286,6 @@ def _canonical_candidate(x: Array, y: Array, seed: int, k: int) -> Candidate:
         return float(np.mean(total))
 
     sizes = "/".join(map(str, sorted(set(chosen))))
-    return Candidate(f"canonical ({sizes} variates a side, ksg1, k={k})", local, *_mean_and_error(local), missing)
+    return Candidate(
+        f"canonical ({sizes} variates a side, ksg1, k={k})", local, *_mean_and_error(local), missing, learned=True
+    )
