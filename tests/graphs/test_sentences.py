@@ -23,6 +23,11 @@ CASES = {
     "no pair": (lambda: Graph(2, ["N1"]), "edge 'N1' is not a pair"),
     "one outcome": (lambda: Graph(["A", "B"], outcomes=(2, 1)), "node 'B' has outcomes=1; a node needs at least 2"),
     "too few outcomes given": (lambda: Graph(["A", "B"], outcomes=(2,)), "1 numbers of outcomes for 2 nodes"),
+    "no nodes": (lambda: Graph(0), "a graph needs at least one node"),
+    "half a node": (lambda: Graph(2.5), "names=2.5 is neither a number of nodes nor a sequence of names"),
+    "text for counts": (lambda: graphs.search("abc"), "the table of counts is not an array of numbers"),
+    "columns of two lengths": (lambda: Counts.from_rows({"A": [0, 1], "B": [0]}), "column 'B' has shape (1,), column 'A' (2,)"),
+    "tiers of text": (lambda: graphs.search(TABLE, tiers=["N1", "N2"]), "tier 0 is the text 'N1'; a tier is a list of node names"),
     "a name twice": (lambda: Graph(["A", "A"]), "node name 'A' appears 2 times"),
     "a table of the wrong shape": (
         lambda: PAIR.with_cpts({"radius": [0.5, 0.5], "shift": [0.5, 0.5]}),

@@ -96,7 +96,7 @@ class Counts:
             targets: for each row the node, or nodes, that were set in it; None for an observed row.
         """
         if isinstance(rows, Mapping):
-            names, rows = tuple(rows), np.stack([np.asarray(c) for c in rows.values()], axis=1)
+            names, rows = tuple(rows), _stacked(rows)
         values = np.asarray(rows)
         if values.ndim != 2:
             raise DataError(f"rows have shape {values.shape}; expected (rows, nodes)")
@@ -203,13 +203,27 @@ def _grouped(
 
 
 def _checked_table(table: ArrayLike, what: str) -> Array:
-    values = np.asarray(table, dtype=np.float64)
+    try:
+        values = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} is not an array of numbers") from None
     if values.ndim == 0:
         raise DataError(f"{what} has no axes; it needs one per node")
     if not np.isfinite(values).all() or (values < 0).any():
         at = tuple(int(i) for i in np.argwhere(~(np.isfinite(values) & (values >= 0)))[0])
         raise DataError(f"{what} is {values[at]} at {at}; counts are finite and ≥ 0")
     return values
+
+
+def _stacked(columns: Mapping[str, ArrayLike]) -> np.ndarray:
+    arrays = {name: np.asarray(column) for name, column in columns.items()}
+    if not arrays:
+        raise DataError("rows have no columns")
+    first = next(iter(arrays))
+    for name, column in arrays.items():
+        if column.ndim != 1 or len(column) != len(arrays[first]):
+            raise DataError(f"column {name!r} has shape {column.shape}, column {first!r} {arrays[first].shape}; one value a row")
+    return np.stack(list(arrays.values()), axis=1)
 
 
 def _checked_rows(values: np.ndarray, names: Sequence[str]) -> Codes:

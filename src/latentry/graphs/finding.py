@@ -90,7 +90,7 @@ def search(
         seed: of the random orders.
     """
     found = as_counts(counts, names)
-    knowledge = Knowledge(found.names, tuple(map(tuple, tiers)), tuple(required), tuple(forbidden))
+    knowledge = Knowledge(found.names, tiers, tuple(required), tuple(forbidden))
     exact = _is_exact(method, len(found.names))
     limit = _parent_limit(max_parents, exact, knowledge)
     if restarts < 1:

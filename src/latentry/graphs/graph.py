@@ -48,6 +48,8 @@ class Graph:
     def __post_init__(self) -> None:
         given: Any = self.names
         names = as_names(None, given) if isinstance(given, int) else as_names(given)
+        if not names:
+            raise DataError("a graph needs at least one node")
         edges = as_edges(self.edges, names)
         cycle = find_cycle(edges)
         if cycle:

@@ -34,7 +34,7 @@ class Knowledge:
     """
 
     names: tuple[str, ...]
-    tiers: tuple[tuple[str, ...], ...] = ()
+    tiers: Sequence[Sequence[str]] = ()
     required: tuple[Edge, ...] = ()
     forbidden: tuple[Edge, ...] = ()
 

@@ -25,6 +25,8 @@ def as_names(names: Sequence[str] | None, count: int | None = None) -> tuple[str
         return tuple(f"N{i + 1}" for i in range(count or 0))
     if isinstance(names, str):
         raise DataError(f"names={names!r} is one text; give a sequence of names, such as ['A', 'B']")
+    if not isinstance(names, Iterable):
+        raise DataError(f"names={names!r} is neither a number of nodes nor a sequence of names")
     found = tuple(names)
     for name in found:
         if not isinstance(name, str) or not name:

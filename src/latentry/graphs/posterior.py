@@ -84,7 +84,7 @@ def graph_posterior(
     nodes = len(found.names)
     if nodes > LARGEST_ENUMERATION:
         raise DataError(f"graph_posterior lists graphs of up to {LARGEST_ENUMERATION} nodes, not {nodes}; use bootstrap")
-    knowledge = Knowledge(found.names, tuple(map(tuple, tiers)), tuple(required), tuple(forbidden))
+    knowledge = Knowledge(found.names, tiers, tuple(required), tuple(forbidden))
     local = local_scores(Scorer(found, score, sample_size), knowledge, nodes - 1)
     masks = acyclic_masks(nodes)
     chances = softmax(local[np.arange(nodes), masks].sum(axis=1))
