@@ -59,7 +59,7 @@ def _betting(rows: Array, top: float, delta: float, seed: int) -> float:
     running = (0.5 + np.cumsum(y)) / (1 + count)
     spread = (0.25 + np.cumsum((y - running) ** 2)) / (1 + count)
     before = np.concatenate([[0.25], spread[:-1]])
-    bets = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), 0.75)
+    bets = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), 0.9)
 
     def survives(mean: float) -> bool:
         return bool(np.cumsum(np.log1p(-bets * (y - mean))).max() < np.log(1.0 / delta))

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.stats import norm
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge
-from sklearn.preprocessing import StandardScaler
 
 from latentry.information.ksg import ksg_local
 from latentry.natural.sampled.intervals import discrete_ratio
+from latentry.natural.sampled.regression import Smoother
 
 __all__ = ["Refutation", "neighbour_test", "permutation_test", "residual_power", "residual_test"]
 
@@ -69,31 +67,10 @@ def _permute_within(block: NDArray, given: Codes, rng: np.random.Generator) -> N
 def residual_test(x: Array, y: Array, z: Array, *, seed: int = 0) -> Refutation:
     """Generalised covariance measure (Shah and Peters 2020): do the residuals of x and y on z correlate?
 
-    Regressions are ridge plus boosted trees, each predicting rows it was not fitted on; the largest of all
-    pairs of columns counts, with a Bonferroni correction.
+    The largest of all pairs of columns counts, with a Bonferroni correction; see `regression` for the regressions.
     """
-    left, right = _residuals(x, z, seed), _residuals(y, z, seed)
-    products = (left[:, :, None] * right[:, None, :]).reshape(len(x), -1)
-    spread = products.std(axis=0, ddof=1)
-    scores = np.sqrt(len(x)) * products.mean(axis=0) / np.where(spread > 0, spread, 1.0)
-    p = min(1.0, products.shape[1] * 2.0 * float(norm.sf(np.abs(scores).max())))
-    rho = float(np.abs(scores).max()) / np.sqrt(len(x))
+    p, rho = Smoother.of(z, seed).p_value(x, y)
     return Refutation("regression residuals", p, -0.5 * float(np.log1p(-(min(rho, 0.999999) ** 2))), len(x))
-
-
-def _residuals(target: Array, z: Array, seed: int) -> Array:
-    fold = np.random.default_rng(seed).permutation(len(z)) % 2
-    scaled = StandardScaler().fit_transform(z)
-    result = np.empty_like(target)
-    for side in (0, 1):
-        fit, rest = fold != side, fold == side
-        ridge = Ridge(alpha=1.0).fit(scaled[fit], target[fit])
-        left = target[fit] - ridge.predict(scaled[fit]).reshape(target[fit].shape)
-        result[rest] = target[rest] - ridge.predict(scaled[rest]).reshape(target[rest].shape)
-        for column in range(target.shape[1]):
-            trees = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8, learning_rate=0.1, random_state=seed)
-            result[rest, column] -= trees.fit(scaled[fit], left[:, column]).predict(scaled[rest])
-    return result
 
 
 def residual_power(rows: int, epsilon: float, delta: float) -> float:
@@ -117,7 +94,8 @@ def neighbour_test(
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
     if strata is None:
-        x, y = _residuals(x, z, seed), _residuals(y, z, seed)
+        smoother = Smoother.of(z, seed)
+        x, y = smoother.residuals(x), smoother.residuals(y)
     u, v, w = (_ranks(part[rows], rng) for part in (x, y, z))
     inside = None if strata is None else strata[rows]
     near = cKDTree(w).query(w, min(8, len(rows)))[1]

@@ -6,14 +6,18 @@ for all domains bounds the error of every mixture, because its loss is linear in
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +29,14 @@ __all__ = ["Lesson", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
+_NET_ROWS = 300
+_NET: dict[str, Any] = {
+    "hidden_layer_sizes": (64, 64),
+    "learning_rate_init": 3e-3,
+    "early_stopping": True,
+    "n_iter_no_change": 25,
+    "max_iter": 300,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +72,11 @@ def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Less
 def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     truth = channel.probabilities
     values = truth.shape[1]
-    students = {"counts": _count_student} if block.discrete else {"logistic": _logistic, "boosted trees": _boosted}
+    if block.discrete:
+        students: dict[str, Callable[..., Guess]] = {"counts": _count_student}
+    else:
+        students = {"logistic": _logistic, "boosted trees": _boosted}
+        students |= {"net": _net} if _worth_a_net(block, fit) else {}
     name, guess = _best_student(students, truth, block, fit, seed)
     # A floor keeps the loss bounded; it costs about this share of a nat.
     floor = min(0.05, 0.2 / np.sqrt(len(audit)))
@@ -126,13 +142,44 @@ def _boosted(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
     return _weighted_fit(model, truth, block, fit, "sample_weight")
 
 
+def _worth_a_net(block: Block, fit: Codes) -> bool:
+    """Trees cut along one column at a time: enough for one, wasteful for functions of several at once."""
+    return block.features.shape[1] > 1 and len(fit) >= _NET_ROWS
+
+
+def _net(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    net = MLPClassifier(**_NET, random_state=seed)
+    return _weighted_fit(_Patient(StandardScaler(), net), truth, block, fit, "sample_weight")
+
+
+@dataclass(frozen=True, eq=False)
+class _Patient:
+    """A scaled net; running out of epochs is no news, since its held-out loss is what counts."""
+
+    scaler: StandardScaler
+    net: MLPClassifier | MLPRegressor
+
+    def fit(self, x: Array, y: Array, **options: Array) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.net.fit(self.scaler.fit_transform(x), y, **options)
+
+    def predict(self, x: Array) -> Array:
+        return self.net.predict(self.scaler.transform(x))
+
+    def predict_proba(self, x: Array) -> Array:
+        return self.net.predict_proba(self.scaler.transform(x))
+
+
 def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     """A student N(m(x_i), s²) per latent coordinate; D(K‖q) in closed form, summed over coordinates."""
     order = np.random.default_rng(seed).permutation(fit)
     third = len(order) // 3
     test, train = order[:third], order[third:]
     losses = {}
-    for name, regress in {"ridge": _ridge, "boosted trees": _boosted_mean}.items():
+    students = {"ridge": _ridge, "boosted trees": _boosted_mean}
+    students |= {"net": _net_mean} if not block.discrete and _worth_a_net(block, fit) else {}
+    for name, regress in students.items():
         losses[name] = _gaussian_losses(channel, regress(channel.mean, block, train, seed), test, audit)
     best = min(losses, key=lambda name: losses[name][0])
     return Lesson(losses[best][1], audit, np.inf, best)
@@ -162,3 +209,13 @@ def _boosted_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
         for y in mean[fit].T
     ]
     return lambda rows: np.column_stack([m.predict(block.features[rows]) for m in models])
+
+
+def _net_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """Learns the latent in units of its spread, so that no coordinate drowns another."""
+    centre, spread = mean[fit].mean(axis=0), mean[fit].std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    model = _Patient(StandardScaler(), MLPRegressor(**_NET, random_state=seed))
+    target = (mean[fit] - centre) / scale
+    model.fit(block.features[fit], target if target.shape[1] > 1 else target[:, 0])
+    return lambda rows: centre + scale * model.predict(block.features[rows]).reshape(len(rows), -1)
