@@ -26,10 +26,11 @@ __all__ = [
 Array = NDArray[np.float64]
 Axes = Sequence[int]
 Divergence = Literal["kl", "js", "tv"]
+_PIECE, _FLOOR = 1 << 15, 1e-300
 
 
 def marginal(law: Array, axes: Axes) -> Array:
-    """Law of the variables on the given axes, in increasing order of axis; one pass over the table.
+    """Law of the variables on the given axes, in increasing order of axis; one pass over the table (none for all axes).
 
     >>> marginal(np.array([[0.1, 0.2], [0.3, 0.4]]), [1])
     array([0.4, 0.6])
@@ -37,6 +38,8 @@ def marginal(law: Array, axes: Axes) -> Array:
     kept = set(axes)
     if not kept <= set(range(law.ndim)):
         raise DataError(f"axis {min(kept - set(range(law.ndim)))} does not exist: the law has axes 0 to {law.ndim - 1}")
+    if len(kept) == law.ndim:
+        return law
     runs = [(keep, list(run)) for keep, run in groupby(range(law.ndim), key=lambda a: a in kept)]
     # Neighbouring axes that share a fate are merged, so that the sum runs over few long axes.
     merged = law.reshape([int(np.prod([law.shape[a] for a in run])) for _, run in runs])
@@ -50,9 +53,16 @@ def entropy(law: Array, axes: Axes | None = None) -> float:
     >>> round(entropy(np.array([0.5, 0.5])), 6)
     0.693147
     """
-    table = law if axes is None else marginal(law, axes)
-    # One vectorised logarithm and one dot product: several times faster than an entropy per cell.
-    return 0.0 - float(np.vdot(table, np.log(np.where(table > 0, table, 1.0))))
+    table = np.ascontiguousarray(law if axes is None else marginal(law, axes), dtype=np.float64).reshape(-1)
+    # A logarithm and a dot product on pieces that stay in the cache; below the floor p ln p is zero anyway.
+    logs = np.empty(min(table.size, _PIECE))
+    total = 0.0
+    for start in range(0, table.size, _PIECE):
+        piece = table[start : start + _PIECE]
+        part = logs[: piece.size]
+        np.log(np.maximum(piece, _FLOOR, out=part), out=part)
+        total -= float(piece @ part)
+    return total + 0.0
 
 
 def conditional_entropy(law: Array, axes: Axes, given: Axes = ()) -> float:
