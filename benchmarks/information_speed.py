@@ -33,7 +33,7 @@ CASES = [
 ]
 PEERS = ["scikit_learn", "ennemi", "npeet_plus", "infomeasure"]
 K = 3
-TIMEOUT = 90.0
+TIMEOUT = 60.0
 
 
 def rows(d, n):
@@ -52,6 +52,11 @@ def run(name, path):
     except subprocess.TimeoutExpired:
         return {"missing": f"> {TIMEOUT:.0f} s"}
     return json.loads(done.stdout)
+
+
+def faster(one, two):
+    """The better of two processes, wall and processor time each."""
+    return one | {what: min(one[what], two[what]) for what in ("best", "cpu")}
 
 
 def cell(found):
@@ -94,14 +99,18 @@ def main():
             path = Path(folder) / f"{d}-{n}.npz"
             x, y = rows(d, n)
             np.savez(path, x=x, y=y)
-            results[d, n] = {name: run(name, path) for name in ["latentry", *PEERS]}
+            found = {name: run(name, path) for name in ["latentry", *PEERS]}
+            for name in ("latentry", "npeet_plus") if n < 10**5 else ():  # the closest race: once more, in turn
+                found[name] = faster(found[name], run(name, path))
+            results[d, n] = found
             values = {name: round(f["value"], 4) for name, f in results[d, n].items() if "value" in f}
             print(d, n, {name: cell(f) for name, f in results[d, n].items()}, values, flush=True)
     text = f"""# Speed of KSG1 (wall seconds, in brackets processor seconds; k = {K})
 
 `python benchmarks/information_speed.py`; correlated normals, {os.cpu_count()} cores, Python {platform.python_version()}.
 scikit-learn 1.9.1 (single columns only), ennemi 1.5.0, npeet-plus 0.2.0, infomeasure 0.6.3, each in a fresh
-process after a warm-up on 500 rows, best of two to five runs. All agree on the value to the third digit.
+process after a warm-up on 500 rows, best of two to five runs; below 10⁵ rows latentry and npeet-plus, the closest
+race, in two processes each. All agree on the value to the third digit. latentry uses all cores, the peers one.
 The machine was shared with other work (load {os.getloadavg()[1]:.1f} at the end): read ratios, not seconds.
 
 {table(results)}
