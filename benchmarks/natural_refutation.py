@@ -10,7 +10,7 @@ from latentry.natural.sampled.refutation import neighbour_test, residual_test
 
 from common import provenance, publish, table
 
-RUNS, ROWS, LEVEL = 60, 500, 0.1
+RUNS, ROWS, LEVEL = 80, 500, 0.1
 
 
 def normal(rng: np.random.Generator) -> np.ndarray:
@@ -22,6 +22,20 @@ def smooth(rng, extra):
     z, shared = normal(rng), normal(rng)
     x = np.sin(2 * z) + 0.5 * normal(rng) + extra * shared
     return x, z**2 + 0.5 * normal(rng) + extra * shared, z, None
+
+
+def wavy(rng, extra):
+    """Views that swing several times over the range of Λ."""
+    z, shared = normal(rng), normal(rng)
+    x = np.sin(5 * z) + 0.3 * normal(rng) + 0.6 * extra * shared
+    return x, np.cos(4 * z) + np.abs(z) + 0.3 * normal(rng) + 0.6 * extra * shared, z, None
+
+
+def crossed(rng, extra):
+    """A latent of two columns that act together."""
+    z, shared = rng.standard_normal((ROWS, 2)), normal(rng)
+    x = np.sin(2 * z[:, :1]) * z[:, 1:] + 0.5 * normal(rng) + extra * shared
+    return x, z[:, :1] * z[:, 1:] + z[:, :1] ** 2 + 0.5 * normal(rng) + extra * shared, z, None
 
 
 def scaled(rng, extra):
@@ -44,7 +58,14 @@ def mixed(rng, extra):
     return centre + normal(rng) + extra * shared, centre**2 + normal(rng) + extra * shared, np.eye(3)[z], z
 
 
-CASES = {"bent views": smooth, "noise that scales": scaled, "quadratic": square, "three values": mixed}
+CASES = {
+    "bent views": smooth,
+    "wavy views": wavy,
+    "two columns together": crossed,
+    "noise that scales": scaled,
+    "quadratic": square,
+    "three values": mixed,
+}
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from latentry.data import CategoricalChannel, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence.bound import Bound
 from latentry.natural.sampled.claims import Claim, by_bounds, by_tests
-from latentry.natural.sampled.intervals import Ratio, discrete_ratio, gaussian_ratio
+from latentry.natural.sampled.intervals import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.sampled.learners import domain_information, predictive_gain
 from latentry.natural.sampled.means import MeanMethod
 from latentry.natural.sampled.mediation import MAX_TABLE, tabulate
@@ -153,7 +153,7 @@ class Judge:
         """Joint codes of some blocks and possibly the latent."""
         latent = self.rows.latent_sample(self.seed)
         columns = [(latent if n == "latent" else self.rows.blocks[int(n)].values)[inside] for n in names]
-        return np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel()
+        return joint_codes(columns)
 
     def _highest(self, ratios: list[Ratio | None]) -> Bound | None:
         """The largest lower bound over domains, each at its share of the level."""

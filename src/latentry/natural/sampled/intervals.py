@@ -8,6 +8,7 @@ many rows: the assumption is stated, because it is one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.stats import chi2, ncx2, norm
 
 from latentry.natural.gaussian import gaussian_total_correlation
 
-__all__ = ["Ratio", "discrete_ratio", "gaussian_ratio"]
+__all__ = ["Ratio", "discrete_ratio", "gaussian_ratio", "joint_codes"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -99,18 +100,43 @@ def discrete_ratio(blocks: list[Codes], given: Codes) -> Ratio:
 
 def _counts(columns: list[Codes]) -> NDArray[np.int64]:
     """How many rows share each row's values."""
-    _, place, count = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
-    return count[place.ravel()]
+    place = joint_codes(columns)
+    return np.bincount(place)[place]
+
+
+def joint_codes(columns: Sequence[Codes]) -> Codes:
+    """One code per combination of values that occurs, 0, 1, ...
+
+    >>> joint_codes([np.array([3, 3, 5]), np.array([0, 1, 0])])
+    array([0, 1, 2])
+    """
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        codes = column - column.min()
+        width = int(codes.max()) + 1
+        if (int(joint.max()) + 1) * width > 2**20:  # keep the codes dense, so that counting needs no sorting
+            joint = np.unique(joint, return_inverse=True)[1]
+            codes = np.unique(codes, return_inverse=True)[1]
+            width = int(codes.max()) + 1
+        joint = joint * width + codes
+    seen = np.bincount(joint, minlength=1) > 0 if int(joint.max()) < 2**22 else None
+    return np.unique(joint, return_inverse=True)[1] if seen is None else (np.cumsum(seen) - 1)[joint]
 
 
 def _freedom(blocks: list[Codes], given: Codes) -> tuple[int, int]:
     """Σ_c (Π_i l_i − 1 − Σ_i (l_i − 1)) with the levels seen in each stratum, and the number of cells."""
-    total = cells = 0
-    for stratum in np.unique(given):
-        levels = [len(np.unique(block[given == stratum])) for block in blocks]
-        cells += int(np.prod(levels))
-        total += int(np.prod(levels)) - 1 - sum(level - 1 for level in levels)
-    return total, cells
+    strata = joint_codes([given])
+    levels = np.stack([_levels_in(strata, block) for block in blocks])
+    cells = int(np.prod(levels, axis=0).sum())
+    return cells - levels.shape[1] - int((levels - 1).sum()), cells
+
+
+def _levels_in(strata: Codes, block: Codes) -> NDArray[np.int64]:
+    """How many values of a block occur in each stratum."""
+    pairs = joint_codes([strata, block])
+    first = np.zeros(int(pairs.max()) + 1, dtype=np.int64)
+    first[pairs] = strata
+    return np.bincount(first)
 
 
 def gaussian_ratio(covariance: Array, rows: int, blocks: list[list[int]], given: list[int]) -> Ratio:

@@ -22,6 +22,7 @@ __all__ = ["MAX_TABLE", "Table", "tabulate"]
 Array = NDArray[np.float64]
 # Cells of the observables, times latent values when the channel is not a function of them.
 MAX_TABLE = 4096
+_SCOUTED_FROM, _SCOUTS = 8, 5  # from how many cells on, and one row in how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +31,17 @@ class Table:
 
     When rows with the same x disagree about K, the cells are those of (X, Λ) with Λ drawn once, and K names the
     value: `shape` then has the latent as its last axis.
+
+    Most cells of a natural latent are empty, and a ball over all of them must allow for mass in each. So some rows, the
+    scouts, say which cells occur (`scouted`), and the `others` bound the law of those and of all the rest as one cell.
     """
 
     shape: tuple[int, ...]
     counts: Array
     kernel: Array
     labelled: bool
+    scouted: NDArray[np.bool_] | None = None
+    others: Array | None = None
 
     @property
     def rows(self) -> int:
@@ -54,9 +60,25 @@ class Table:
         The reference may depend on the data, since the ball holds for all references at once: the best of a
         few amounts of smoothing is taken.
         """
-        size = radius(self.rows, len(self.counts), delta)
-        amounts = [min(0.3, size * factor) for factor in (0.2, 1.0, 4.0)]
-        return min(largest_divergence(self.counts, self._reference(amount, shared), delta) for amount in amounts)
+        if self.scouted is None or self.others is None:
+            return self._over(self.counts, delta, shared)
+        return min(self._over(self.counts, delta / 2, shared), self._over(self.others, delta / 2, shared, self.scouted))
+
+    def _over(self, counts: Array, delta: float, shared: Array | None, kept: NDArray[np.bool_] | None = None) -> float:
+        """The largest divergence over the ball around the counts; cells that are not `kept` are one.
+
+        Lumping only adds: Σ P ln P over some cells is at most P ln P of their sum, and the least reference is used.
+        """
+        size = radius(int(counts.sum()), len(counts) if kept is None else min(len(counts), int(kept.sum()) + 1), delta)
+        bounds = []
+        for factor in (0.2, 1.0, 4.0):
+            reference = self._reference(min(0.3, size * factor), shared)
+            if kept is None or kept.all():
+                bounds.append(largest_divergence(counts, reference, delta))
+            else:
+                lumped = np.append(counts[kept], counts[~kept].sum())
+                bounds.append(largest_divergence(lumped, np.append(reference[kept], reference[~kept].min()), delta))
+        return min(bounds)
 
     def _reference(self, smoothing: float, shared: Array | None) -> Array:
         """a(x) = −D(K(·|x)‖R(x, ·)) for each cell, the worst λ where K is not known."""
@@ -101,13 +123,25 @@ def tabulate(rows: Rows, part: Codes, seed: int) -> Table | None:
     place = np.ravel_multi_index(tuple(block.values for block in rows.blocks), levels)
     kernel, agree = _kernel(rows.channel.probabilities, place, cells)
     if agree:
-        counts = np.bincount(place[part], minlength=cells).astype(float)
-        return Table(levels, counts, kernel, labelled=False)
+        return _counted(part, levels, place, kernel, seed, labelled=False)
     if cells * values > MAX_TABLE:
         return None
-    label = rows.channel.sample(seed)
-    counts = np.bincount(place[part] * values + label[part], minlength=cells * values).astype(float)
-    return Table((*levels, values), counts, np.tile(np.eye(values), (cells, 1)), labelled=True)
+    place = place * values + rows.channel.sample(seed)
+    return _counted(part, (*levels, values), place, np.tile(np.eye(values), (cells, 1)), seed, labelled=True)
+
+
+def _counted(part: Codes, shape: tuple[int, ...], place: Codes, kernel: Array, seed: int, *, labelled: bool) -> Table:
+    cells = int(np.prod(shape))
+
+    def count(chosen: Codes) -> Array:
+        return np.bincount(place[chosen], minlength=cells).astype(float)
+
+    # Whether scouts are sent depends on the size of the table alone, never on its counts.
+    if cells <= _SCOUTED_FROM or len(part) < 2 * _SCOUTS:
+        return Table(shape, count(part), kernel, labelled)
+    order = np.random.default_rng(seed).permutation(part)
+    scouts, others = order[: len(part) // _SCOUTS], order[len(part) // _SCOUTS :]
+    return Table(shape, count(part), kernel, labelled, count(scouts) > 0, count(others))
 
 
 def _kernel(probabilities: Array, place: Codes, cells: int) -> tuple[Array, bool]:
