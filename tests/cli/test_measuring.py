@@ -96,6 +96,20 @@ def test_natural_refuses_a_channel_that_changes_with_the_domain(call, tmp_path):
     assert "the domains disagree about the latent" in error
 
 
+def test_natural_of_measurements_with_few_values(call, tmp_path):
+    """Rounded numbers are labels, and their mediation can be certified, unless --numbers says that they measure."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 2, 300)
+    views = np.round(z[:, None] + 0.5 * rng.standard_normal((300, 2)), 0) / 2
+    lines = ["A,B,L", *(f"{a},{b},{'uv'[v]}" for (a, b), v in zip(views, z, strict=True))]
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    words = ["natural", tmp_path / "r.csv", "--latent", "L", "--observables", "A,B"]
+    assert "mediation judged as discrete" in call(*words)[1]
+    code, text, _ = call(*words, "--numbers", "A, B")
+    assert code == 0
+    assert "mediation judged as general" in text
+
+
 def test_natural_of_samples(call, tmp_path):
     rng = np.random.default_rng(0)
     coin = rng.integers(0, 2, 4000)

@@ -28,6 +28,9 @@ def natural(
     level: Annotated[float, typer.Option(help="Largest probability of a false certificate (samples).")] = 0.05,
     noise: Annotated[float | None, typer.Option(help="Noise added to an embedding, as part of its definition.")] = None,
     quantiser: Annotated[int | None, typer.Option(help="Values to which an embedding is rounded.")] = None,
+    numbers: Annotated[
+        str | None, typer.Option(help="Observables that are measurements, though they have few values; commas between.")
+    ] = None,
     require: Annotated[bool, typer.Option("--require", help="Exit with 1 unless it is certified.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
@@ -50,7 +53,15 @@ def natural(
     else:
         held = hidden[0] if len(hidden) == 1 else np.column_stack(hidden)
         found = audit(
-            seen, held, domain=where, epsilon=epsilon, level=level, noise=noise, quantiser=quantiser, seed=seed
+            seen,
+            held,
+            domain=where,
+            numbers=[] if numbers is None else [name.strip() for name in numbers.split(",")],
+            epsilon=epsilon,
+            level=level,
+            noise=noise,
+            quantiser=quantiser,
+            seed=seed,
         )
     result = found.to_json()
     result["notes"] = [*result.get("notes", []), *notes]
