@@ -18,7 +18,7 @@ from latentry.models.conditional import Conditional, Identify, Manifold, Negativ
 from latentry.models.domains import check_domain, domain_facts
 from latentry.models.networks import Design
 from latentry.nets import FAMILIES, ConditionalPrior, Flow, prior_for
-from latentry.training import Phase
+from latentry.training import Phase, scale_by_soap
 
 __all__ = ["DomainModel"]
 
@@ -37,7 +37,7 @@ class DomainModel(LatentModel):
     statistics: int = 3
     prior_table: bool | None = None
     prior_hidden: Sequence[int] = field(default=(32, 32))
-    blocks: int = 8
+    blocks: int = 16
     components: int = 8
 
     least_domains: ClassVar[int] = 2
@@ -99,7 +99,15 @@ class DomainModel(LatentModel):
         slow, fast = self.learning_rate, 2.5 * self.learning_rate
         return (
             Phase("manifold", Manifold(hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
-            Phase("identify", Identify(), epochs["identify"], fast, trainable=only("flow", "prior"), **rates),
+            Phase(
+                "identify",
+                Identify(),
+                epochs["identify"],
+                fast,
+                direction=scale_by_soap,
+                trainable=only("flow", "prior"),
+                **rates,
+            ),
             Phase("joint", NegativeBound(1.0, draws, hide), epochs["joint"], slow / 2, trainable=all_but_seen, **rates),
         )
 

@@ -17,7 +17,7 @@ from latentry.models.domain_model import DomainModel
 from latentry.models.domains import check_columns
 from latentry.models.networks import Design
 from latentry.nets import ConditionalPrior, Flow
-from latentry.training import Phase
+from latentry.training import Phase, scale_by_soap
 
 __all__ = ["IFlow"]
 
@@ -126,6 +126,6 @@ class IFlow(DomainModel):
         """One, or three when staged."""
         if self.facts_["staged"]:
             return self.staged_phases()
-        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
+        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience, "direction": scale_by_soap}
         loss = negative_log_likelihood
         return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)

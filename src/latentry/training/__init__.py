@@ -10,6 +10,7 @@ from latentry.training.loop import Task, blank_trees
 from latentry.training.named import fill, to_named
 from latentry.training.phase import Phase
 from latentry.training.run import run
+from latentry.training.soap import scale_by_soap
 from latentry.training.state import RunState
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "holds_run",
     "read_run",
     "run",
+    "scale_by_soap",
     "to_named",
     "use_compilation_cache",
     "write_run",

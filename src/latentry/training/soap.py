@@ -1,0 +1,102 @@
+"""Adam in the eigenbasis of the gradient's second moments."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+__all__ = ["scale_by_soap"]
+
+
+class SoapState(NamedTuple):
+    """Running moments, and the bases in which the squares are kept; each is a tree like the parameters."""
+
+    count: jax.Array
+    mean: Any
+    square: Any  # in the rotated basis
+    left: Any  # second moments of rows, or an empty array where a side is not rotated
+    right: Any
+    left_basis: Any
+    right_basis: Any
+
+
+def scale_by_soap(
+    b1: float = 0.95, b2: float = 0.95, epsilon: float = 1e-8, every: int = 10, largest: int = 64
+) -> optax.GradientTransformation:
+    r"""Direction :math:`Q_L \frac{\hat M}{\sqrt{\hat V} + \epsilon} Q_R^\top`, with Adam's moments of :math:`Q_L^\top G\,Q_R`.
+
+    The bases are eigenvectors of running means of :math:`G G^\top` and :math:`G^\top G`, renewed ``every`` few steps (Vyas et
+    al., *SOAP: improving and stabilizing Shampoo using Adam*, 2024). Matrices are the last two axes of an array, so that
+    stacked layers are treated one by one; a side longer than ``largest`` is not rotated, and vectors have plain Adam. Small
+    square layers in a deep stack, as flows have them, get to much better optima this way than with Adam.
+
+    >>> optimiser = scale_by_soap()
+    >>> state = optimiser.init(jnp.ones((3, 2)))
+    >>> direction, state = optimiser.update(jnp.full((3, 2), 5.0), state)
+    >>> direction.shape, state.left.shape, state.right.shape
+    ((3, 2), (3, 3), (2, 2))
+    """
+
+    def start(parameters: Any) -> SoapState:
+        zeros = jax.tree.map(jnp.zeros_like, parameters)
+        left, right = (jax.tree.map(lambda a, axis=axis: _square(a, axis, largest), parameters) for axis in (-2, -1))
+        bases = (jax.tree.map(_identity, moments) for moments in (left, right))
+        return SoapState(jnp.zeros((), jnp.int32), zeros, zeros, left, right, *bases)
+
+    def update(gradient: Any, state: SoapState, parameters: Any = None) -> tuple[Any, SoapState]:
+        count = state.count + 1
+        mean = jax.tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.mean, gradient)
+        left = jax.tree.map(lambda m, g: _blend(m, g, b2, left=True), state.left, gradient)
+        right = jax.tree.map(lambda m, g: _blend(m, g, b2, left=False), state.right, gradient)
+        renew = count % every == 1 % every
+        left_basis, right_basis = jax.lax.cond(
+            renew,
+            lambda: (jax.tree.map(_eigenvectors, left), jax.tree.map(_eigenvectors, right)),
+            lambda: (state.left_basis, state.right_basis),
+        )
+        turned = jax.tree.map(_turn, gradient, left_basis, right_basis)
+        square = jax.tree.map(lambda v, g: b2 * v + (1 - b2) * g**2, state.square, turned)
+        one, two = 1 - b1**count, 1 - b2**count
+
+        def direction(m: Any, v: Any, q: Any, r: Any) -> Any:
+            return _turn_back(_turn(m / one, q, r) / (jnp.sqrt(v / two) + epsilon), q, r)
+
+        found = jax.tree.map(direction, mean, square, left_basis, right_basis)
+        return found, SoapState(count, mean, square, left, right, left_basis, right_basis)
+
+    return optax.GradientTransformation(start, update)
+
+
+def _square(array: jax.Array, axis: int, largest: int) -> jax.Array:
+    if array.ndim < 2 or array.shape[axis] > largest:
+        return jnp.zeros((0,), array.dtype)
+    size = array.shape[axis]
+    return jnp.zeros((*array.shape[:-2], size, size), array.dtype)
+
+
+def _identity(moments: jax.Array) -> jax.Array:
+    return moments if moments.ndim < 2 else jnp.broadcast_to(jnp.eye(moments.shape[-1]), moments.shape)
+
+
+def _eigenvectors(moments: jax.Array) -> jax.Array:
+    return moments if moments.ndim < 2 else jnp.linalg.eigh(moments)[1]
+
+
+def _blend(moments: jax.Array, gradient: jax.Array, decay: float, *, left: bool) -> jax.Array:
+    if moments.ndim < 2:
+        return moments
+    turned = gradient.swapaxes(-1, -2)
+    return decay * moments + (1 - decay) * (gradient @ turned if left else turned @ gradient)
+
+
+def _turn(array: jax.Array, left: jax.Array, right: jax.Array) -> jax.Array:
+    array = array if left.ndim < 2 else left.swapaxes(-1, -2) @ array
+    return array if right.ndim < 2 else array @ right
+
+
+def _turn_back(array: jax.Array, left: jax.Array, right: jax.Array) -> jax.Array:
+    array = array if left.ndim < 2 else left @ array
+    return array if right.ndim < 2 else array @ right.swapaxes(-1, -2)
