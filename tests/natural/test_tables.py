@@ -78,3 +78,17 @@ def test_too_many_cells_are_refused_before_they_are_made():
     many = np.arange(9000)
     with pytest.raises(DataError, match="81,000,000 cells.*audit the rows"):
         from_columns({"A": many, "B": many}, np.zeros(9000, dtype=int))
+
+
+def test_empty_cells_of_text_are_named():
+    with pytest.raises(DataError, match="column 'A' is empty in row 1"):
+        from_columns({"A": np.array(["x", None, "y"], dtype=object), "B": [0, 1, 1]}, ["u", "u", "v"])
+    mixed = from_columns({"A": np.array(["x", 2, "y"], dtype=object), "B": [0, 1, 1]}, ["u", "u", "v"])
+    assert mixed.observables["A"] == ("2", "x", "y")
+
+
+def test_certainties_are_probabilities():
+    """One cell of mass one in each domain is a law, not two rows."""
+    found = from_columns({"A": [0, 1], "B": [0, 1]}, [0, 1], domain=["a", "b"], mass=[1.0, 1.0])
+    assert found.rows is None
+    assert found.notes == ()

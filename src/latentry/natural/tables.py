@@ -98,8 +98,10 @@ def _levels(column: ArrayLike, name: str, rows: int) -> tuple[tuple[str, ...], N
         raise DataError(f"column {name!r} has shape {values.shape}; the latent has {rows} rows")
     if not rows:
         raise DataError("the table has no rows")
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise DataError(f"column {name!r} is empty in row {int(np.flatnonzero(np.isnan(values))[0])}")
+    empty = [row for row, value in enumerate(values.tolist()) if value is None or value != value]
+    if empty:
+        raise DataError(f"column {name!r} is empty in row {empty[0]}")
+    values = values.astype(str) if values.dtype.kind == "O" else values
     levels, codes = np.unique(values, return_inverse=True)
     return tuple(str(level) for level in levels), codes
 
@@ -118,7 +120,8 @@ def _masses(
     sums = np.bincount(place[1], weights=heaps)
     if (sums == 0).any():
         raise DataError(f"domain {place[0][int(np.argmin(sums))]!r} has no mass")
-    if np.array_equal(heaps, np.round(heaps)) and heaps.sum() > 1.5:
+    certain = bool((sums == 1).all())  # a law of certainties in each domain looks like counts
+    if np.array_equal(heaps, np.round(heaps)) and heaps.sum() > 1.5 and not certain:
         return heaps, int(heaps.sum())
     if np.allclose(sums, 1.0, atol=1e-6) or np.isclose(sums.sum(), 1.0, atol=1e-6):
         return heaps, None
