@@ -30,6 +30,7 @@ from latentry.natural.optimum.envelope import concave_envelope
 from latentry.natural.optimum.partitions import Cells
 from latentry.natural.optimum.polish import descend, score_and_slope
 from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
+from latentry.natural.suprema import worst_score
 
 
 def random_law(shape, seed, concentration=1.0):
@@ -408,3 +409,18 @@ def test_no_descent_goes_below_the_lower_bound(seed):
 def test_a_matrix_with_two_negative_variances_is_no_covariance():
     with pytest.raises(DataError, match="it is not a covariance"):
         gaussian_total_correlation(np.kron(np.eye(2), [[1.0, 2.0], [2.0, 1.0]]), [[0], [1], [2], [3]])
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_no_random_descent_beats_the_shared_latent(seed):
+    """Three almost deterministic domains: the score at the worst mixture has many valleys."""
+    rng = np.random.default_rng(seed)
+    laws = np.stack([rng.dirichlet(np.full(4, 0.3)).reshape(2, 2) for _ in range(3)])
+    found = search_shared(laws)
+    mixtures = np.vstack([np.eye(3), rng.dirichlet(np.ones(3), size=9)])
+    for _ in range(4):
+        start = rng.dirichlet(np.full(4, 0.5), size=(2, 2))
+        other = Family(laws, descend(laws, start, (1.0,) * 3, mixtures, steps=150))
+        reached = worst_score(other, (1.0,) * 3).upper.value
+        assert found.lower.value <= reached
+        assert found.score.value <= reached + 2e-3

@@ -12,7 +12,7 @@ from latentry.evidence.bound import Bound
 from latentry.natural.entropies import entropy
 from latentry.natural.laws import as_laws, baseline_channels
 from latentry.natural.mixtures import Family
-from latentry.natural.optimum.polish import descend
+from latentry.natural.optimum.polish import descend, score_and_slope
 from latentry.natural.optimum.result import FoundLatent
 from latentry.natural.optimum.search import as_score_weights, search
 from latentry.natural.regions import Region, simplex
@@ -29,7 +29,8 @@ def search_shared(
     *,
     region: Region | None = None,
     tolerance: float = 1e-4,
-    rounds: int = 8,
+    rounds: int = 16,
+    seed: int = 0,
 ) -> FoundLatent:
     """The latent whose score at the worst mixture is smallest, among those a cutting-plane descent finds.
 
@@ -47,7 +48,8 @@ def search_shared(
         weights: as in `search`.
         region: mixtures that count; all by default.
         tolerance: of the worst case and of each search, in nats.
-        rounds: of cutting planes.
+        rounds: of cutting planes; half of them start from the best latent so far, half at random.
+        seed: of the random starts.
     """
     tables = as_laws(laws)
     k = len(tables)
@@ -55,22 +57,43 @@ def search_shared(
         raise DataError("search_shared needs the laws of at least two domains; for one law use search")
     w = as_score_weights(weights, tables.ndim - 1)
     area = region or simplex(k)
+    rng = np.random.default_rng(seed)
     mixtures = np.vstack([area.vertices.mean(axis=0), area.vertices[: 2 * k]])
     single = [search(np.tensordot(a, tables, axes=1), w, tolerance=tolerance) for a in mixtures]
     channels = [*baseline_channels(tables.shape[1:]).values(), *(found.channel for found in single)]
     judged = [(worst_score(Family(tables, c), w, area, tolerance=tolerance), c) for c in channels]
     worst, channel = min(judged, key=lambda pair: pair[0].upper.value)
-    for _ in range(rounds):
-        mixtures = np.vstack([mixtures, worst.weights])
-        step = descend(tables, _wider(channel, channels), w, mixtures)
+    floor = max(f.lower.value for f in single)
+    spread = rng.dirichlet(np.ones(len(area.vertices)), size=3 * k) @ area.vertices
+    mixtures = np.vstack([mixtures, spread, *(judge.weights for judge, _ in judged)])
+    for turn in range(rounds):
+        if worst.upper.value - floor <= 2 * tolerance:
+            break
+        # Every other descent leaves the best latent for a random one: the score has many valleys.
+        start = _wider(channel, channels) if turn % 2 == 0 else _random(channels, rng)
+        step = descend(tables, start, w, mixtures)
         trial = worst_score(Family(tables, step), w, area, tolerance=tolerance)
         mixtures = np.vstack([mixtures, trial.weights])
-        if trial.upper.value >= worst.upper.value - tolerance / 10:
-            break
-        worst, channel = trial, step
-    floor = max([f.lower.value for f in single], default=0.0)
-    at_worst = search(np.tensordot(worst.weights, tables, axes=1), w, tolerance=tolerance).lower.value
-    return _result(tables, channel, worst, max(floor, at_worst), area, w)
+        if trial.upper.value < worst.upper.value:
+            worst, channel = trial, step
+    floor = max(floor, *(_floor(tables, a, w, tolerance) for a in _hardest(tables, channel, w, mixtures, worst)))
+    return _result(tables, channel, worst, floor, area, w)
+
+
+def _floor(tables: Array, mixture: Array, w: tuple[float, ...], tolerance: float) -> float:
+    return search(np.tensordot(mixture, tables, axes=1), w, tolerance=tolerance).lower.value
+
+
+def _hardest(tables: Array, channel: Array, w: tuple[float, ...], mixtures: Array, worst: Supremum) -> Array:
+    """The worst mixture and the three met on the way at which the latent scores highest."""
+    scores = [score_and_slope(np.tensordot(a, tables, axes=1), channel, w)[0] for a in mixtures]
+    return np.vstack([worst.weights, mixtures[np.argsort(scores)[-3:]]])
+
+
+def _random(others: list[Array], rng: np.random.Generator) -> Array:
+    """A channel with as many latent values as any candidate has."""
+    values = max(2, *(c.shape[-1] for c in others))
+    return rng.dirichlet(np.full(values, 0.5), size=others[0].shape[:-1])
 
 
 def _wider(channel: Array, others: list[Array]) -> Array:
