@@ -22,7 +22,7 @@ from latentry.training import Phase, scale_by_soap
 
 __all__ = ["DomainModel"]
 
-_SHARES = {"manifold": 0.3, "identify": 0.5, "joint": 0.2}  # of the epochs
+_SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
 _GRID = 200  # values of a continuous u at which the laws are read
 _DISCRETE = (
     "the observations are discrete, and the published proof for them was withdrawn: the theorems promise nothing here"
@@ -108,7 +108,7 @@ class DomainModel(LatentModel):
                 trainable=only("flow", "prior"),
                 **rates,
             ),
-            Phase("joint", NegativeBound(1.0, draws, hide), epochs["joint"], slow / 2, trainable=all_but_seen, **rates),
+            Phase("joint", NegativeBound(1.0, draws, hide), epochs["joint"], slow, trainable=all_but_seen, **rates),
         )
 
     def latent_laws(self, u: Any = None) -> LatentLaws:
