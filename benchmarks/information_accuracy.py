@@ -26,6 +26,7 @@ PEERS = ("cca", "ennemi", "npeet_plus", "infomeasure", "scikit_learn", "torch_mi
 FEWER_SEEDS = {"torch_mist_infonce": 1}  # a trained peer takes seconds a run
 K = 5
 TIMEOUT = 120.0
+NAMES = tuple(t.name for t in it.tasks())
 CACHE = HERE / ".data" / "information_accuracy.json"
 
 
@@ -84,7 +85,7 @@ def fill(results, sizes, seeds, methods):
 
 def draws(results, method, n, seeds):
     """On how many draws of every task a method has been run."""
-    whole = [all(f"{method}|{t.name}|{n}|{s}" in results for t in it.tasks()) for s in range(seeds)]
+    whole = [all(f"{method}|{name}|{n}|{s}" in results for name in NAMES) for s in range(seeds)]
     return whole.index(False) if False in whole else seeds
 
 

@@ -1,11 +1,13 @@
 """Would `auto` gain from trained estimators? Critics and flows beside it on tasks that its other candidates find hard, or easy.
 
-    .venv/bin/python benchmarks/information_trained.py [--seeds 2]
+    .venv/bin/python benchmarks/information_trained.py [--seeds 1] [--tasks "normal 1x1" ...]
 
-Writes benchmarks/results/information_trained.md: mean value over seeds, and seconds a run.
+Writes benchmarks/results/information_trained.md: mean value over seeds, and seconds a run. Finished rows are kept
+in benchmarks/.data.
 """
 
 import argparse
+import json
 import platform
 import time
 
@@ -25,6 +27,7 @@ TASKS = [
 ]
 METHODS = ["auto", "infonce", "mine", "nwj", "smile", "flow"]
 ROWS = 2000
+CACHE = HERE / ".data" / "information_trained.json"
 
 
 def row(name, seeds):
@@ -39,12 +42,15 @@ def row(name, seeds):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=2)
-    seeds = parser.parse_args().seeds
-    lines = []
-    for name in TASKS:
-        lines.append(row(name, seeds))
-        print(lines[-1], flush=True)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--tasks", nargs="+", default=TASKS)
+    options = parser.parse_args()
+    seeds, kept = options.seeds, json.loads(CACHE.read_text()) if CACHE.exists() else {}
+    for name in options.tasks:
+        kept[f"{name}|{seeds}"] = kept.get(f"{name}|{seeds}") or row(name, seeds)
+        CACHE.parent.mkdir(exist_ok=True)
+        CACHE.write_text(json.dumps(kept))
+    lines = [kept[f"{name}|{seeds}"] for name in TASKS if f"{name}|{seeds}" in kept]
     text = f"""# Trained estimators beside `auto` (nats)
 
 `python benchmarks/information_trained.py --seeds {seeds}`; n = {ROWS}, mean over seeds 0 to {seeds - 1}, default steps,
