@@ -1,6 +1,6 @@
 """latentry: find the hidden variables in your data, and know how far to trust them."""
 
-from latentry import data, evidence, generators, identifiability, information, models, natural, nets, training
+from latentry import data, evidence, generators, graphs, identifiability, information, models, natural, nets, training
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
 from latentry.identifiability import mcc
@@ -26,6 +26,7 @@ __all__ = [
     "entropy",
     "evidence",
     "generators",
+    "graphs",
     "identifiability",
     "independence_test",
     "information",

@@ -122,6 +122,15 @@ def test_natural_of_samples(call, tmp_path):
     assert "audited" in text
 
 
+def test_bench_ivae(call):
+    words = ["--rows", "40", "--domains", "4", "--latents", "2", "--epochs", "2", "--quiet", "--json"]
+    code, text, _ = call("bench", "ivae", *words)
+    assert code == 0
+    models = json.loads(text)["models"]
+    assert set(models) == {"IFlow", "IVAE, staged", "IVAE, bound", "VAE"}
+    assert all(0 <= row["mcc"][0] <= 1 and row["seconds"][0] > 0 for row in models.values())
+
+
 def test_bench_information(call):
     code, text, _ = call("bench", "information", "--rows", "400", "--estimator", "gaussian", "--quiet", "--json")
     result = json.loads(text)

@@ -14,11 +14,11 @@ from latentry.certificate.chart import Series, line_chart, scatter_chart
 from latentry.data import Dataset
 from latentry.errors import DataError
 
-__all__ = ["model_page", "write_page"]
+__all__ = ["STYLE", "model_page", "write_page"]
 
 _MOST_POINTS = 3000
 _ENDINGS = {"epochs": "all of them", "patience": "until the held-out loss rose", "interrupted": "then interrupted"}
-_STYLE = """
+STYLE = """
 :root{color-scheme:light dark;--ink:#1c2330;--soft:#5b6675;--paper:#fff;--rule:#e3e7ec;--card:#f7f9fb}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#9aa6b5;--paper:#12161d;--rule:#2a313c;--card:#1a2029}}
 body{font:16px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1180px;margin:0 auto;padding:24px}
@@ -44,7 +44,7 @@ def model_page(model: Any, data: Dataset, title: str) -> str:
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width,initial-scale=1'>"
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>"
         f"<h1>{html.escape(title)}</h1><p class='lead'>{html.escape(lead)}</p>"
         f"<div class='cards'>{cards}</div></body></html>\n"
     )

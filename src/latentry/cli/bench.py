@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import track
+from sklearn.base import clone
 
 from latentry.cli.options import AsJson, Quiet, answer
+from latentry.data import Dataset
 from latentry.errors import DataError, nearest
+from latentry.generators import segments
 from latentry.generators.information_tasks import tasks
+from latentry.identifiability import mcc, r_squared
 from latentry.information import mutual_information
+from latentry.models import IVAE, VAE, IFlow
 
 __all__ = ["bench"]
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="information: mutual information on tasks whose truth is known.")],
-    rows: Annotated[int, typer.Option(help="Rows per task.")] = 2000,
-    seeds: Annotated[int, typer.Option(help="Draws per task.")] = 1,
-    estimator: Annotated[str, typer.Option(help="Which estimator is tried.")] = "ksg",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="information: mutual information on tasks whose truth is known. "
+            "ivae: whether IFlow, IVAE and VAE find the sources of segments."
+        ),
+    ],
+    rows: Annotated[
+        int | None, typer.Option(help="Rows per task (2000 if not given), or per segment (1000).", min=10)
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Draws of the data.", min=1)] = 1,
+    estimator: Annotated[str, typer.Option(help="information: which estimator is tried.")] = "ksg",
+    domains: Annotated[int, typer.Option(help="ivae: number of segments.", min=2)] = 40,
+    latents: Annotated[int, typer.Option(help="ivae: number of sources.", min=1)] = 5,
+    epochs: Annotated[int, typer.Option(help="ivae: passes over the rows.", min=1)] = 100,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
     """Measure latentry on problems whose answer is known, on this machine."""
     if name not in _BENCHES:
         raise DataError(f"there is no benchmark {name!r}{nearest(name, _BENCHES)}")
-    result, text = _BENCHES[name](rows, seeds, estimator, quiet)
+    if name == "information":
+        result, text = _information(rows or 2000, seeds, estimator, quiet)
+    else:
+        settings: dict[str, Any] = {"domains": domains, "rows_per_domain": rows or 1000, "latents": latents}
+        result, text = _ivae(settings, seeds, epochs, quiet)
     answer(result, text, as_json=json)
 
 
@@ -51,4 +71,51 @@ def _information(rows: int, seeds: int, estimator: str, quiet: bool) -> tuple[di
     return {"estimator": estimator, "rows": rows, "seeds": seeds, "mean_error": mean, "tasks": found}, "\n".join(lines)
 
 
-_BENCHES: dict[str, Callable[..., tuple[dict[str, Any], str]]] = {"information": _information}
+def _ivae(settings: dict[str, Any], seeds: int, epochs: int, quiet: bool) -> tuple[dict[str, Any], str]:
+    shared: dict[str, Any] = {"epochs": epochs, "progress": False}
+    several: dict[str, Any] = {"latent_dim": settings["latents"], "batch_size": 256}
+    models = {
+        "IFlow": IFlow(**shared),
+        "IVAE, staged": IVAE(**shared, **several),
+        "IVAE, bound": IVAE(**shared, **several, estimation="elbo"),
+        "VAE": VAE(**shared, **several),
+    }
+    found: dict[str, dict[str, list[float]]] = {}
+    rounds = [(name, seed) for name in models for seed in range(seeds)]
+    for name, seed in track(rounds, "fits", console=Console(stderr=True), disable=quiet):
+        row = _recovery(clone(models[name]).set_params(seed=seed), segments(**settings, seed=seed), seed)
+        for key, value in row.items():
+            found.setdefault(name, {}).setdefault(key, []).append(value)
+    lines = [f"{'model':<14} {'mcc':>15} {'spearman':>9} {'R²':>6} {'nats/row':>9} {'seconds':>8}"]
+    for name, values in found.items():
+        mean = {key: float(np.mean(of)) for key, of in values.items()}
+        spread = f"{mean['mcc']:.3f} ± {np.std(values['mcc']):.3f}"
+        lines.append(
+            f"{name:<14} {spread:>15} {mean['spearman']:9.3f} {mean['r2']:6.3f} {mean['score']:9.3f} {mean['seconds']:8.1f}"
+        )
+    lines.append(
+        f"{settings['domains']} segments of {settings['rows_per_domain']} rows, {settings['latents']} sources, {seeds} draw"
+        + "s" * (seeds > 1)
+        + "; all numbers from the fifth of the rows that no fit saw."
+    )
+    return {**settings, "seeds": seeds, "epochs": epochs, "models": found}, "\n".join(lines)
+
+
+def _recovery(model: Any, data: Dataset, seed: int) -> dict[str, float]:
+    training, held_out = data.split(0.8, 0.2, seed=seed)
+    began = time.perf_counter()
+    model.fit(training)
+    seconds = time.perf_counter() - began
+    z, true = model.transform(held_out), np.column_stack([*held_out.factors.values()])
+    others = training.take(np.arange(min(len(training), 5000)))
+    known = (model.transform(others), np.column_stack([*others.factors.values()]))
+    return {
+        "mcc": mcc(z, true),
+        "spearman": mcc(z, true, "spearman"),
+        "r2": float(r_squared(z, true, fit_on=known).mean()),
+        "score": model.score(held_out),
+        "seconds": seconds,
+    }
+
+
+_BENCHES = ("information", "ivae")

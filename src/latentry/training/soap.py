@@ -14,7 +14,7 @@ __all__ = ["scale_by_soap"]
 class SoapState(NamedTuple):
     """Running moments, and the bases in which the squares are kept; each is a tree like the parameters."""
 
-    count: jax.Array
+    taken: jax.Array
     mean: Any
     square: Any  # in the rotated basis
     left: Any  # second moments of rows, or an empty array where a side is not rotated
@@ -47,7 +47,7 @@ def scale_by_soap(
         return SoapState(jnp.zeros((), jnp.int32), zeros, zeros, left, right, *bases)
 
     def update(gradient: Any, state: SoapState, parameters: Any = None) -> tuple[Any, SoapState]:
-        count = state.count + 1
+        count = state.taken + 1
         mean = jax.tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.mean, gradient)
         left = jax.tree.map(lambda m, g: _blend(m, g, b2, left=True), state.left, gradient)
         right = jax.tree.map(lambda m, g: _blend(m, g, b2, left=False), state.right, gradient)
