@@ -71,6 +71,7 @@ BAD = {
     ),
     "one row": (lambda r: lt.Dataset(r, domain=["a"] * 19 + ["b"]), {}, "domain 'b' has 1 row: too few"),
     "constant u": (lambda r: lt.Dataset(r, domain=np.full(20, 0.5)), {}, "u is constant in column 0"),
+    "optimiser": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"optimiser": "soup"}, "did you mean 'soap'"),
     "table": (lambda r: lt.Dataset(r, domain=r[:, 0]), {"prior_table": True}, "u is continuous: a table has one row"),
     "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"blocks": 0}, "blocks = 0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),

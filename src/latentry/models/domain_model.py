@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 from latentry.data import Batch, Dataset, LatentLaws
 from latentry.errors import DataError, nearest
@@ -20,9 +21,10 @@ from latentry.models.networks import Design
 from latentry.nets import FAMILIES, ConditionalPrior, Flow, prior_for
 from latentry.training import Phase, scale_by_soap
 
-__all__ = ["DomainModel"]
+__all__ = ["OPTIMISERS", "DomainModel"]
 
 _SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
+OPTIMISERS = {"soap": scale_by_soap, "adam": optax.scale_by_adam}  # of flows
 _GRID = 200  # values of a continuous u at which the laws are read
 _DISCRETE = (
     "the observations are discrete, and the published proof for them was withdrawn: the theorems promise nothing here"
@@ -39,6 +41,7 @@ class DomainModel(LatentModel):
     prior_hidden: Sequence[int] = field(default=(32, 32))
     blocks: int = 16
     components: int = 8
+    optimiser: str = "soap"
 
     least_domains: ClassVar[int] = 2
 
@@ -50,6 +53,8 @@ class DomainModel(LatentModel):
         for name in ("blocks", "components"):
             whole_number(name, getattr(self, name), least=1)
         check_hidden(self.prior_hidden)
+        if self.optimiser not in OPTIMISERS:
+            raise DataError(f"optimiser {self.optimiser!r} is not known{nearest(str(self.optimiser), OPTIMISERS)}")
         if self.prior_table and data.domain is not None and data.domain.is_continuous:
             raise DataError(
                 "prior_table = True, but u is continuous: a table has one row for each label. Leave it out, so that a "
@@ -104,7 +109,7 @@ class DomainModel(LatentModel):
                 Identify(),
                 epochs["identify"],
                 fast,
-                direction=scale_by_soap,
+                direction=OPTIMISERS[self.optimiser],
                 trainable=only("flow", "prior"),
                 **rates,
             ),

@@ -13,11 +13,11 @@ from latentry.data import Batch, Dataset
 from latentry.errors import DataError
 from latentry.models.checks import check_hidden
 from latentry.models.conditional import Conditional, all_but_seen
-from latentry.models.domain_model import DomainModel
+from latentry.models.domain_model import OPTIMISERS, DomainModel
 from latentry.models.domains import check_columns
 from latentry.models.networks import Design
 from latentry.nets import ConditionalPrior, Flow
-from latentry.training import Phase, scale_by_soap
+from latentry.training import Phase
 
 __all__ = ["IFlow"]
 
@@ -70,6 +70,7 @@ class IFlow(DomainModel):
         noisy: Whether the columns hold observation noise besides the latents.
         blocks: Linear and monotone layers in turn.
         components: Bends per coordinate and block.
+        optimiser: Of the flow: "soap", or "adam", which is faster to compile and ends lower on hard mixings.
         prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or
             "exponential" (mean, variance and further statistics).
         statistics: Sufficient statistics of each latent under "exponential", of which location and scale are two.
@@ -126,6 +127,6 @@ class IFlow(DomainModel):
         """One, or three when staged."""
         if self.facts_["staged"]:
             return self.staged_phases()
-        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience, "direction": scale_by_soap}
+        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience, "direction": OPTIMISERS[self.optimiser]}
         loss = negative_log_likelihood
         return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)

@@ -28,7 +28,8 @@ class IVAE(DomainModel, VAE):
 
     Where those laws change enough from domain to domain, the latents are determined up to order, scale and sign
     (Khemakhem et al., *Variational autoencoders and nonlinear ICA*, 2020): with means and variances that change,
-    2n + 1 domains suffice for n latents. ``latentry.identifiability.sufficient_changes(model)`` says whether they did.
+    2n + 1 domains suffice for n latents. ``latentry.identifiability.sufficient_changes(model, held_out)``
+    says whether they did.
 
     What it cannot do: when only means change, latents stay mixed, however good the fit; for discrete observations
     nothing is promised; and the evidence lower bound alone (``estimation="elbo"``) rarely reaches the optimum that the
@@ -49,6 +50,7 @@ class IVAE(DomainModel, VAE):
             was released with the paper. None is the bound itself.
         blocks: Linear and monotone layers of the map between coordinates and latents, in a staged fit.
         components: Bends per coordinate and block.
+        optimiser: Of that map: "soap", or "adam".
 
     For the other arguments see :class:`VAE` and :class:`LatentModel`.
 
