@@ -55,7 +55,7 @@ def models(case: str) -> dict[str, object]:
     if "observed" in CASES[case]:
         found["IVAE, staged"] = lt.IVAE(**common, likelihood=kind, **STAGED)
     else:
-        found["IFlow"] = lt.IFlow(**common, **FLOW, **({"prior": "laplace"} if case == "Laplace" else {}))
+        found["IFlow"] = lt.IFlow(**common, **FLOW, **OWN.get(case, {}))
     found["IVAE, bound"] = lt.IVAE(**plain, estimation="elbo")
     found["IVAE, released loss"] = lt.IVAE(**plain, estimation="elbo", encoder_sees="joint", split=(100, 1, 0, 10))
     found["VAE"] = lt.VAE(**plain)
@@ -63,6 +63,7 @@ def models(case: str) -> dict[str, object]:
 
 
 FLOW = {"epochs": 100}
+OWN = {"Laplace": {"prior": "laplace"}, "uncentred": {"restarts": 2}}
 STAGED = {"epochs": 150, "batch_size": 256}
 
 

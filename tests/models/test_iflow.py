@@ -41,6 +41,26 @@ def test_a_continuous_domain(rng):
     assert model.sample(5).shape == (5, 2)
 
 
+def test_the_units_of_a_continuous_domain_do_not_matter(rng):
+    u = rng.uniform(-1, 1, size=300)
+    rows = rng.normal(size=(300, 2)) * np.exp(np.column_stack([u, -u]))
+    settings = SMALL | {"epochs": 2}
+    plain, years = (lt.IFlow(**settings).fit(rows, of) for of in (u, 2005 + 15 * u))
+    assert np.allclose(plain.transform(rows), years.transform(rows), atol=1e-2)
+    grid = np.linspace(-1, 1, 5)
+    assert np.allclose(plain.latent_laws(u=grid).scale, years.latent_laws(u=2005 + 15 * grid).scale, rtol=1e-2)
+    assert len(plain.latent_laws().rows) == 6  # each stands for 50 rows
+
+
+def test_a_domain_whose_rows_were_taken_away_is_forgotten(rng):
+    data = lt.Dataset(rng.normal(size=(90, 2)), domain=["a", "b", "c"] * 30)
+    left = data.take(np.flatnonzero(data.domain.values != 1))
+    model = lt.IFlow(**SMALL | {"epochs": 1}).fit(left)
+    assert model.latent_laws().labels == ("a", "c")
+    assert model.transform(left).shape == (60, 2)
+    assert model.n_features_out == 2
+
+
 def test_rows_of_a_domain_never_seen_have_no_score(rng):
     rows = rng.normal(size=(60, 2))
     model = lt.IFlow(**SMALL | {"epochs": 1}).fit(rows, ["a", "b"] * 30)
@@ -64,6 +84,11 @@ BAD = {
         "columns 1, 3 are copies or sums",
     ),
     "a constant": (lambda r: lt.Dataset(r * [1, 0, 1], domain=[0, 1] * 10), {}, "column 1 is constant"),
+    "a constant that rounds": (
+        lambda r: lt.Dataset(r * [1, 0, 1] + [0, 0.1, 0], domain=[0, 1] * 10),
+        {},
+        "column 1 is constant",
+    ),
     "own domains": (
         lambda r: lt.Dataset(r, domain=np.arange(20)),
         {},

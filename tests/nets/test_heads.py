@@ -94,3 +94,13 @@ def test_extreme_outputs_stay_finite():
 def test_unknown_likelihood():
     with pytest.raises(DataError, match="did you mean 'poisson'"):
         head_for("poison", (1,))
+
+
+@pytest.mark.parametrize("temperature", [0.5, 0.05, 0.01])
+def test_the_odds_of_relaxed_coins_are_found_at_every_temperature(temperature):
+    """Maximum likelihood over a grid, 4000 coins with log-odds 1.5: standard error .04, eight of them allowed."""
+    head = head_for("concrete", (4000,), temperature=temperature)
+    x = head.draw(jnp.full((4000, 1), 1.5), jax.random.key(0))
+    odds = jnp.linspace(0, 3, 61)
+    found = odds[jnp.argmax(jax.vmap(lambda f: head.log_density(jnp.full((4000, 1), f), x).sum())(odds))]
+    assert abs(found - 1.5) < 0.32

@@ -107,7 +107,7 @@ def _recovery(model: Any, data: Dataset, seed: int) -> dict[str, float]:
     model.fit(training)
     seconds = time.perf_counter() - began
     z, true = model.transform(held_out), np.column_stack([*held_out.factors.values()])
-    others = training.take(np.arange(min(len(training), 5000)))
+    others = training.take(np.random.default_rng(seed).permutation(len(training))[:5000])
     known = (model.transform(others), np.column_stack([*others.factors.values()]))
     return {
         "mcc": mcc(z, true),

@@ -66,8 +66,10 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
             )
     if not 0 < threshold <= 1:
         raise DataError(f"threshold = {threshold!r}: give a correlation between 0 and 1.")
-    table, weak = np.ones((len(found),) * 2), np.ones((len(found),) * 2)
+    table, weak = np.ones((len(found),) * 2), np.full((len(found),) * 2, np.nan)
     half = len(found[0]) // 2
+    order = np.random.default_rng(0).permutation(len(found[0]))  # rows may come sorted by domain
+    found = [z[order] for z in found]
     for i, j in combinations(range(len(found)), 2):
         table[i, j] = table[j, i] = mcc(found[i], found[j], method)
         if half >= 3:
@@ -87,7 +89,7 @@ def _verdict(table: np.ndarray, weak: np.ndarray, threshold: float) -> Verdict:
         return Verdict(
             "cannot say", sentence, {}, "an audit of the changes between domains, which says whether they suffice"
         )
-    linear = float(weak.min())
+    linear = float(weak[np.triu_indices(restarts, 1)].min())  # not a number when there are too few rows to tell
     up_to = f", but do up to a linear map ({linear:.2f}): the latents stay mixed" if linear >= threshold else ""
     sentence = f"the {restarts} restarts do not agree (lowest mcc {lowest:.2f}, declared {threshold:g}){up_to}."
     change = "longer training, if their likelihoods differ; otherwise domains in which variances change"

@@ -10,6 +10,7 @@ import numpy as np
 from latentry.data import Dataset, Domain, GaussianChannel, LatentLaws
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
+from latentry.identifiability.groups import groups_of, levelled
 
 __all__ = ["Collapse", "collapse", "share_that_follows"]
 
@@ -55,15 +56,23 @@ def collapse(source: Any, data: Any = None, *, laws: LatentLaws | None = None, t
     if not 0 < threshold < 1:
         raise DataError(f"threshold = {threshold!r}: give a share between 0 and 1.")
     channel, domain, laws = _channel_of(source, data, laws)
-    codes = np.zeros(len(channel), dtype=int) if domain is None or domain.labels is None else domain.values
     mean, scale = channel.mean, channel.scale
-    share = share_that_follows(mean, scale, codes)
+    share = share_that_follows(*_without_domain(mean, scale, domain))
     prior = _prior_rows(laws, domain)
     reference = mean.var(axis=0) + (scale**2).mean(axis=0) if prior is None else (prior[1] ** 2).mean(axis=0)
-    divergence = np.full(mean.shape[1], np.nan) if prior is None else _divergence(mean, scale, *prior)
+    normal = prior is not None and laws is not None and laws.family not in ("laplace", "natural")
+    divergence = _divergence(mean, scale, *prior) if prior is not None and normal else np.full(mean.shape[1], np.nan)
     active = mean.var(axis=0) > 0.01 * reference
     low = tuple(np.flatnonzero(share < threshold).tolist())
     return Collapse(divergence, share, active, low, _verdict(share, low, threshold, len(mean)))
+
+
+def _without_domain(mean: np.ndarray, scale: np.ndarray, domain: Domain | None) -> tuple[np.ndarray, ...]:
+    """Posterior means whose trend in a continuous u is taken out, their scales, and the domain of each."""
+    if domain is None:
+        return mean, scale, np.zeros(len(mean), dtype=int)
+    codes, _ = groups_of(domain, mean.shape[1], seed=0)
+    return mean if domain.labels is not None else levelled(mean, domain.values, codes), scale, codes
 
 
 def share_that_follows(mean: np.ndarray, scale: np.ndarray, codes: np.ndarray) -> np.ndarray:

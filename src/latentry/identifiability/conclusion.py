@@ -138,6 +138,8 @@ def _only_learned(facts: Facts) -> Conclusion | None:
     if facts.stated or facts.holds is not True:
         return None
     sentence = "the learned laws change enough, but no row has confirmed them."
+    if facts.laws.family == "natural":
+        return _unsure(sentence, 'prior="gaussian": further statistics cannot be read off held-out rows')
     return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
 
 
@@ -145,6 +147,10 @@ def _collapsed(facts: Facts) -> Conclusion | None:
     follows = facts.measured.follows
     if facts.holds is not True or follows is None or follows.min() >= _LEAST_SHARE:
         return None
+    return _latent_collapsed(follows)
+
+
+def _latent_collapsed(follows: np.ndarray) -> Conclusion:
     which, share = int(follows.argmin()), 100 * follows.min()
     sentence = f"latent {which} is collapsed: it follows the data by {share:.1f} % of its variance, so that its law is no finding."
     return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
@@ -196,6 +202,11 @@ def _one_latent(facts: Facts) -> Conclusion | None:
     mean = facts.mean_changes[0]
     if facts.measured.latents > 1 or not facts.means_only or not facts.stated or facts.laws.promise is not True:
         return None
+    if facts.laws.family == "laplace":  # a moving location is no natural parameter there
+        return None
+    follows = facts.measured.follows
+    if follows is not None and follows.min() < _LEAST_SHARE:
+        return _latent_collapsed(follows)
     sentence = f"identifiable up to scale and shift: a single latent, whose mean moves between {facts.measured.domains} domains."
     bound = replace(_bound(facts, "upper"), value=mean.low, direction="lower")
     verdict = Verdict("certified", sentence, {"change of the mean": bound}, "a larger declared tolerance")

@@ -70,9 +70,10 @@ def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | N
     >>> round(mcc(s[:, [2, 0, 1]] * [1, -5, 0.1], s), 6)
     1.0
     """
+    size = as_columns("s", s).shape[1]  # directions that were lost count as 0, also after a canonical analysis
     if weak_on is not None:
         z, s = _canonical(z, s, weak_on)
-    return float(match(z, s, method).correlation.mean())
+    return float(match(z, s, method).correlation.sum() / size)
 
 
 def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.cluster import KMeans
 
 from latentry.data import Domain, LatentLaws
 from latentry.errors import DataError, DataWarning
 from latentry.identifiability.collapse import share_that_follows
+from latentry.identifiability.groups import LEAST_ROWS, groups_of, levelled
 from latentry.identifiability.matching import as_columns
 
 __all__ = ["MeasuredLaws", "from_rows", "from_table", "natural_parameters"]
-
-LEAST_ROWS = 20  # below, a variance has a relative error of a third
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +75,9 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     found, domain = as_columns("z", z), Domain.of(u)
     if len(found) != len(domain):
         raise DataError(f"z has {len(found)} rows and u has {len(domain)}: give the same rows of both.")
-    codes, labels = _groups(domain, found.shape[1], seed)
+    codes, labels = groups_of(domain, found.shape[1], seed)
     if domain.labels is None:
-        found = _levelled(found, domain.values, codes)
+        found = levelled(found, domain.values, codes)
     present, counts = np.unique(codes, return_counts=True)
     kept = present[_enough(counts, tuple(labels[code] for code in present))]
     parts = [_moments(found[codes == code], labels[code]) for code in kept]
@@ -113,35 +111,6 @@ def natural_parameters(laws: MeasuredLaws, moving: np.ndarray, *, power: float) 
     each = np.arange(size)
     slope[:, len(moving) + each, size + each] = -power / 2 * laws.variance ** (-power / 2 - 1)
     return np.column_stack([first, second]), slope @ laws.noise @ slope.transpose(0, 2, 1)
-
-
-def _groups(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tuple[Any, ...]]:
-    if domain.labels is not None:
-        return domain.values, domain.labels
-    values = domain.values
-    count = int(np.clip(len(values) // 100, 2, max(4 * latents + 2, 20)))
-    if len(values) < 2 * LEAST_ROWS:
-        raise DataError(f"{len(values)} rows are too few for a continuous u: give at least {2 * LEAST_ROWS}.")
-    if values.shape[1] == 1:
-        codes = (np.argsort(np.argsort(values[:, 0])) * count) // len(values)
-    else:
-        spread = values.std(axis=0)
-        codes = KMeans(count, n_init=2, random_state=seed).fit_predict(values / np.where(spread > 0, spread, 1))
-    return codes, tuple(f"u near {_near(values[codes == code])}" for code in range(count))
-
-
-def _levelled(z: np.ndarray, u: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Latents without the linear trend in u that they have within each group."""
-    level = z.copy()
-    for code in np.unique(codes):
-        own = codes == code
-        away = u[own] - u[own].mean(axis=0)
-        level[own] -= away @ np.linalg.lstsq(away, z[own] - z[own].mean(axis=0), rcond=None)[0]
-    return level
-
-
-def _near(values: np.ndarray) -> str:
-    return ", ".join(f"{value:.3g}" for value in values.mean(axis=0)) if len(values) else "nothing"
 
 
 def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
 from latentry.models.checks import check_common, check_rows, whole_number
+from latentry.models.domains import without_empty_domains
 from latentry.training import Feed, History, Logger, Phase, RunState, Task, holds_run, map_rows, run
 
 __all__ = ["LatentModel"]
@@ -136,7 +137,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: Any, run: Any, resume: bool, save_every: int | None, logger: Logger | None) -> None:
-        data = self._read(X, y, fitting=True)
+        data = without_empty_domains(self._read(X, y, fitting=True))
         earlier = self._earlier(run, data) if resume else None
         if run is not None and not resume and holds_run(run):
             raise CheckpointError(
@@ -153,6 +154,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
         data = self._ready(X, y, what=self.domain_for)
         mean, _ = map_rows(type(self).posterior, self.module_, data)
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> np.ndarray:
+        """The same as ``fit(X, y)`` and then ``transform(X, y)``."""
+        return self.fit(X, y, **options).transform(X, y)
 
     def channel(self, X: Any, y: Any = None) -> Channel:
         """The latent as a distribution for each row."""
@@ -189,7 +194,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
     @property
     def n_features_out(self) -> int:
         """Number of latents."""
-        return self.latent_dim
+        return self.layout_.size if self.latent_dim is None and hasattr(self, "layout_") else self.latent_dim
 
     # Inside ---------------------------------------------------------------------------------
 
@@ -224,7 +229,11 @@ class LatentModel(TransformerMixin, BaseEstimator):
             )
         if data.domain is not None and self.least_domains:
             data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
-        return data.standardise(self.statistics_)
+        return self.prepared(data).standardise(self.statistics_)
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """Data as the module sees them, apart from the standardising of values; a model may change the domain here."""
+        return data
 
     def _complete(self, data: Dataset) -> Dataset:
         """Modalities of the fit that the data do not have count as missing, where the model can do without them."""
@@ -259,6 +268,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
             )
 
     def _task(self, data: Dataset) -> Task:
+        data = self.prepared(data)
         training, held_out = data, None
         if round(self.validation * len(data)) >= 1:
             training, held_out = data.split(1 - self.validation, self.validation, seed=self.seed)

@@ -36,7 +36,9 @@ class Choice:
 
     def __repr__(self) -> str:
         best = self.candidates.index(self.model)
-        lines = [f"Choice among {len(self.scores)} by {self.rows} rows set aside; {self.model.score_name}, nats per row:"]
+        lines = [
+            f"Choice among {len(self.scores)} by {self.rows} rows set aside; {self.model.score_name}, nats per row:"
+        ]
         for number, (model, score, error) in enumerate(zip(self.candidates, self.scores, self.errors, strict=True)):
             words = " ".join(repr(model).split())
             gap = "best" if number == best else f"{score - self.scores[best]:.4g} ± {error:.2g}"
@@ -72,10 +74,19 @@ def choose(candidates: Sequence[LatentModel], X: Any, y: Any = None, *, share: f
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
     training, aside = data.split(1 - share, share, seed=seed)
     fitted = tuple(clone(model).fit(training) for model in candidates)
-    kinds = sorted({model.score_name for model in fitted})
+    kinds = sorted({f"{model.score_name} of {_likelihoods(model)}" for model in fitted})
     if len(kinds) > 1:
-        raise DataError(f"the scores of the candidates are not of one kind ({'; '.join(kinds)}): compare like with like.")
+        raise DataError(
+            f"the scores of the candidates are not of one kind ({'; '.join(kinds)}): compare like with like."
+        )
     rows = [model.score_rows(aside) for model in fitted]
+    for number, found in enumerate(rows):
+        if not np.isfinite(found).all():
+            raise DataError(f"candidate {number} gives a row set aside a score that is not finite: {fitted[number]!r}.")
     best = int(np.argmax([found.mean() for found in rows]))
     errors = tuple(float((found - rows[best]).std() / np.sqrt(len(found))) for found in rows)
     return Choice(fitted[best], fitted, tuple(float(found.mean()) for found in rows), errors, len(aside))
+
+
+def _likelihoods(model: LatentModel) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in model.facts_.get("likelihoods", {}).items())

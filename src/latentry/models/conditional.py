@@ -82,12 +82,12 @@ class Conditional(eqx.Module):
             divergence = log_q - self.log_prior(drawn, batch.domain)
         return self.networks.fit_of(drawn, batch), divergence
 
-    def bound(self, batch: Batch, key: jax.Array, draws: int) -> jax.Array:
+    def bound(self, batch: Batch, key: jax.Array, draws: int, seen: Any = None) -> jax.Array:
         r"""Per row :math:`\log \frac1K \sum_k p(x, c_k \mid u) / q(c_k \mid x, u)`: tighter with every draw.
 
         (Burda, Grosse and Salakhutdinov, *Importance weighted autoencoders*, 2016.)
         """
-        mean, scale = self.coordinates(batch)
+        mean, scale = self.coordinates(batch if seen is None else batch._replace(observed=seen))
 
         def ratio(key: jax.Array) -> jax.Array:
             drawn = mean + scale * jax.random.normal(key, mean.shape)
@@ -147,11 +147,12 @@ def _mean(values: jax.Array, batch: Batch) -> jax.Array:
 class Manifold:
     """First stage: the networks alone, with a standard normal prior and no domains, find coordinates."""
 
+    beta: float = 1.0
     hide: float = 0.0
 
     def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
         """The negative evidence lower bound of a plain variational autoencoder."""
-        return NegativeElbo(1.0, self.hide)(module.networks, batch, key)
+        return NegativeElbo(self.beta, self.hide)(module.networks, batch, key)
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,9 @@ class NegativeBound:
 
     def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
         """Mean over the rows of a batch."""
-        if self.draws > 1:
-            return -_mean(module.bound(batch, key, self.draws), batch), {}
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
+        if self.draws > 1:
+            return -_mean(module.bound(batch, key, self.draws, seen), batch), {}
         fit, divergence = module.elbo(batch, key, seen)
         parts = {"reconstruction": -_mean(fit, batch), "divergence": _mean(divergence, batch)}
         return parts["reconstruction"] + self.beta * parts["divergence"], parts
@@ -196,11 +197,13 @@ class WeightedSplit:
 
     weights: tuple[float, float, float, float]
     rows: int
+    hide: float = 0.0
 
     def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
         """Mean over the rows of a batch."""
         a, b, c, d = self.weights
-        mean, scale = module.coordinates(batch)
+        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else batch.observed
+        mean, scale = module.coordinates(batch._replace(observed=seen))
         drawn = mean + scale * jax.random.normal(key, mean.shape)
         own = jax.vmap(normal_log_density)(drawn, mean, jnp.log(scale))
         pairs = _pairwise(drawn, mean, jnp.log(scale)) + jnp.log(batch.weight)[None, :, None]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from latentry.data import Batch, Dataset, LatentLaws
+from latentry.data import Batch, Dataset, Domain, LatentLaws
 from latentry.errors import DataError, nearest
 from latentry.models.base import LatentModel
 from latentry.models.checks import check_hidden, whole_number
@@ -63,6 +63,15 @@ class DomainModel(LatentModel):
         check_domain(data, type(self).__name__)
         return domain_facts(data, self.seed)
 
+    def prepared(self, data: Dataset) -> Dataset:
+        """A continuous u in units of its own spread, so that years and volts are learned from equally well."""
+        if data.domain is None or not data.domain.is_continuous:
+            return data
+        return data.with_domain(Domain(self._standard_u(data.domain.values), None))
+
+    def _standard_u(self, u: np.ndarray) -> np.ndarray:
+        return (u - np.asarray(self.facts_["domain_shift"])) / np.asarray(self.facts_["domain_scale"])
+
     def build_prior(self, latents: int, key: jax.Array) -> ConditionalPrior:
         """The latents' laws before training."""
         return prior_for(
@@ -78,8 +87,10 @@ class DomainModel(LatentModel):
 
     def seen(self) -> jax.Array:
         """Domains as they occurred."""
-        continuous = self.layout_.domain_labels is None
-        return jnp.asarray(np.asarray(self.facts_["seen"], dtype=np.float32 if continuous else np.int32))
+        seen = np.asarray(self.facts_["seen"])
+        if self.layout_.domain_labels is None and len(seen):
+            return jnp.asarray(self._standard_u(seen), jnp.float32)
+        return jnp.asarray(seen, jnp.int32)
 
     def build_conditional(
         self, design: Design, latents: int, *, flow: bool, sight: str, draws: int, key: jax.Array
@@ -97,13 +108,13 @@ class DomainModel(LatentModel):
             labels=0 if labels is None else len(labels),
         )
 
-    def staged_phases(self, *, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
+    def staged_phases(self, *, beta: float = 1.0, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
         """Find the manifold without domains, identify its coordinates with them, then refine all together."""
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
         slow, fast = self.learning_rate, 2.5 * self.learning_rate
         return (
-            Phase("manifold", Manifold(hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
+            Phase("manifold", Manifold(beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
             Phase(
                 "identify",
                 Identify(),
@@ -113,7 +124,7 @@ class DomainModel(LatentModel):
                 trainable=only("flow", "prior"),
                 **rates,
             ),
-            Phase("joint", NegativeBound(1.0, draws, hide), epochs["joint"], slow, trainable=all_but_seen, **rates),
+            Phase("joint", NegativeBound(beta, draws, hide), epochs["joint"], slow, trainable=all_but_seen, **rates),
         )
 
     def latent_laws(self, u: Any = None) -> LatentLaws:
@@ -148,13 +159,14 @@ class DomainModel(LatentModel):
     def _points(self, u: Any) -> tuple[jax.Array, tuple[Any, ...], np.ndarray | None]:
         labels = self.layout_.domain_labels
         if labels is None:
-            values = np.asarray(self.facts_["seen"][:_GRID] if u is None else u, dtype=np.float32)
+            few = int(np.clip(self.rows_ // 50, 2, _GRID))  # each stands for enough rows to be measured
+            values = np.asarray(self.facts_["seen"][:few] if u is None else u, dtype=np.float64)
             values = values.reshape(len(values), -1)
             if values.shape[1] != self.layout_.domain_size:
                 raise DataError(
                     f"u has {values.shape[1]} columns, but the model was fitted with {self.layout_.domain_size}."
                 )
-            return jnp.asarray(values), (), None
+            return jnp.asarray(self._standard_u(values), jnp.float32), (), None
         if u is not None:
             raise DataError("u is for models of a continuous u; this one has a law for each label.")
         return jnp.arange(len(labels)), tuple(labels), np.asarray(self.facts_["domain_rows"])

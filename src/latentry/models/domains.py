@@ -11,7 +11,7 @@ from latentry.data import Dataset
 from latentry.data.rows import blocks
 from latentry.errors import DataError, DataWarning
 
-__all__ = ["check_columns", "check_domain", "domain_facts"]
+__all__ = ["check_columns", "check_domain", "domain_facts", "without_empty_domains"]
 
 _SEEN = 2000  # rows whose u is kept for sampling
 _FEW = 10  # rows below which a domain's law is hardly learned
@@ -22,9 +22,24 @@ def domain_facts(data: Dataset, seed: int) -> dict[str, Any]:
     """The domains of some rows, from which new ones are drawn, and how many rows each label has."""
     if data.domain is None:
         return {"seen": [], "domain_rows": []}
-    rows = np.random.default_rng(seed).permutation(len(data))[:_SEEN]
-    counts = [] if data.domain.is_continuous else np.bincount(data.domain.values, minlength=data.domain.size).tolist()
-    return {"seen": data.domain.values[rows].tolist(), "domain_rows": counts}
+    values = data.domain.values
+    some = values[np.random.default_rng(seed).permutation(len(data))[:_SEEN]].tolist()
+    if not data.domain.is_continuous:
+        return {"seen": some, "domain_rows": np.bincount(values, minlength=data.domain.size).tolist()}
+    return {
+        "seen": some,
+        "domain_rows": [],
+        "domain_shift": values.mean(axis=0).tolist(),
+        "domain_scale": values.std(axis=0).tolist(),
+    }
+
+
+def without_empty_domains(data: Dataset) -> Dataset:
+    """Labels whose rows were all taken away are forgotten."""
+    domain = data.domain
+    if domain is None or domain.labels is None or len(np.unique(domain.values)) == domain.size:
+        return data
+    return data.with_domain(domain.as_labels())
 
 
 def check_domain(data: Dataset, model: str) -> None:
@@ -63,13 +78,13 @@ def check_domain(data: Dataset, model: str) -> None:
 
 def check_columns(data: Dataset, name: str) -> None:
     """An exact flow has a density: no column may be constant, or follow from the others."""
-    rows = _first_rows(data, name)
-    spread = rows.std(axis=0)
+    rows = _some_rows(data, name)
+    still = np.flatnonzero(np.ptp(rows, axis=0) == 0)
     titles = _titles(data, name, rows.shape[1])
+    if still.size and len(rows) > 1:
+        raise DataError(f"column {titles[still[0]]} is constant: it has no density. Drop it.")
     if len(rows) < 2 * rows.shape[1] or rows.shape[1] < 2:
         return
-    if not spread.all():
-        raise DataError(f"column {titles[int(spread.argmin())]} is constant: it has no density. Drop it.")
     weights, directions = np.linalg.eigh(np.corrcoef(rows.T))
     if weights[0] > 1e-8 * weights[-1]:
         return
@@ -81,14 +96,10 @@ def check_columns(data: Dataset, name: str) -> None:
     )
 
 
-def _first_rows(data: Dataset, name: str) -> np.ndarray:
-    taken, count = [], 0
-    for _, piece in blocks(data[name]):
-        taken.append(np.asarray(piece, dtype=np.float64))
-        count += len(piece)
-        if count >= _LOOK:
-            break
-    return np.concatenate(taken)[:_LOOK]
+def _some_rows(data: Dataset, name: str) -> np.ndarray:
+    every = max(1, len(data) // _LOOK)  # evenly, since rows may come sorted by domain
+    taken = [np.asarray(piece[(-start) % every :: every], dtype=np.float64) for start, piece in blocks(data[name])]
+    return np.concatenate(taken)
 
 
 def _titles(data: Dataset, name: str, count: int) -> list[str]:

@@ -94,7 +94,7 @@ class IFlow(DomainModel):
     @property
     def score_name(self) -> str:
         """What the score is."""
-        exact = not hasattr(self, "module_") or isinstance(self.module_, IdentifiableFlow)
+        exact = isinstance(self.module_, IdentifiableFlow) if hasattr(self, "module_") else not self.noisy
         return "log likelihood" if exact else "evidence lower bound (one draw per row)"
 
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
@@ -127,6 +127,11 @@ class IFlow(DomainModel):
         """One, or three when staged."""
         if self.facts_["staged"]:
             return self.staged_phases()
-        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience, "direction": OPTIMISERS[self.optimiser]}
+        rates = {
+            "schedule": self.schedule,
+            "clip": self.clip,
+            "patience": self.patience,
+            "direction": OPTIMISERS[self.optimiser],
+        }
         loss = negative_log_likelihood
         return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)

@@ -73,8 +73,9 @@ class IVAE(DomainModel, VAE):
     @property
     def score_name(self) -> str:
         """What the score is."""
-        if self.importance > 1:
-            return f"importance-weighted lower bound ({self.importance} draws per row)"
+        draws = self.module_.draws if hasattr(self, "module_") else self.importance
+        if draws > 1:
+            return f"importance-weighted lower bound ({draws} draws per row)"
         return "evidence lower bound (one draw per row)"
 
     def learn_facts(self, data: Dataset) -> dict[str, Any]:
@@ -89,6 +90,10 @@ class IVAE(DomainModel, VAE):
         return super().learn_facts(data) | self.domain_facts(data)
 
     def _check_split(self) -> None:
+        if self.beta != 1 and (self.importance > 1 or self.split is not None):
+            raise DataError(
+                f"beta = {self.beta} weighs the divergence of the plain bound: leave it at 1 with importance or split."
+            )
         if self.split is None:
             return
         numbers_given = isinstance(self.split, (tuple, list)) and len(self.split) == 4
@@ -122,11 +127,11 @@ class IVAE(DomainModel, VAE):
         """Three when staged, one otherwise."""
         hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
         if self._staged:
-            return self.staged_phases(draws=self.importance, hide=hide)
+            return self.staged_phases(beta=self.beta, draws=self.importance, hide=hide)
         loss: Any = NegativeBound(self.beta, self.importance, hide)
         if self.split is not None:
             a, b, c, d = map(float, self.split)
-            loss = WeightedSplit((a, b, c, d), self.facts_["rows"])
+            loss = WeightedSplit((a, b, c, d), self.facts_["rows"], hide)
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
         return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)
 

@@ -118,10 +118,16 @@ class Concrete(Head):
         return self.temperature * _logit(x)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """Logistic log density of the noise, with the Jacobian of the squashing."""
+        """Logistic log density of the noise, with the Jacobian of the squashing.
+
+        Single precision cannot tell values near 0 or 1 apart: beyond a millionth they count as "that far or farther", with
+        the probability of it, which is the coin's as the temperature falls.
+        """
         noise = self.temperature * _logit(x) - outputs[..., 0]
         stretch = math.log(self.temperature) - jnp.log(_inside(x)) - jnp.log1p(-_inside(x))
-        return -jax.nn.softplus(noise) - jax.nn.softplus(-noise) + stretch
+        inner = -jax.nn.softplus(noise) - jax.nn.softplus(-noise) + stretch
+        outer = jnp.where(x > 0.5, -jax.nn.softplus(noise), -jax.nn.softplus(-noise))
+        return jnp.where((x > _EDGE) & (x < 1 - _EDGE), inner, outer)
 
     def mean(self, outputs: Outputs) -> Entries:
         """The median: the mean has no closed form."""
@@ -133,8 +139,11 @@ class Concrete(Head):
         return _inside(jax.nn.sigmoid((outputs[..., 0] + noise) / self.temperature))
 
 
+_EDGE = 1e-6
+
+
 def _inside(x: Entries) -> Entries:
-    return jnp.clip(x, 1e-6, 1 - 1e-6)
+    return jnp.clip(x, _EDGE, 1 - _EDGE)
 
 
 def _logit(x: Entries) -> Entries:

@@ -30,7 +30,7 @@ def scale_by_soap(
 
     The bases are eigenvectors of running means of :math:`G G^\top` and :math:`G^\top G`, renewed ``every`` few steps (Vyas et
     al., *SOAP: improving and stabilizing Shampoo using Adam*, 2024). Matrices are the last two axes of an array, so that
-    stacked layers are treated one by one; a side longer than ``largest`` is not rotated, and vectors have plain Adam. Small
+    stacked layers are treated one by one; a side longer than ``largest`` is not rotated, and a lone vector has plain Adam. Small
     square layers in a deep stack, as flows have them, get to much better optima this way than with Adam.
 
     >>> optimiser = scale_by_soap()

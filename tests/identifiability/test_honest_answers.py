@@ -1,0 +1,66 @@
+"""Answers that must not be given: each of these once was."""
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.data import GaussianChannel, LatentLaws
+from latentry.identifiability import agreement, collapse, mcc, sufficient_changes
+
+
+def test_latents_that_were_lost_are_not_forgiven_by_a_canonical_analysis(rng):
+    s = rng.normal(size=(400, 3))
+    lost = s * [1, 0, 0]
+    assert mcc(lost[:200], s[:200], weak_on=(lost[200:], s[200:])) == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_a_latent_that_only_follows_a_continuous_domain_is_collapsed(rng):
+    u = rng.uniform(-2, 2, size=1000)
+    channel = GaussianChannel(np.column_stack([np.sin(u), u]), np.full((1000, 2), 0.3))
+    assert collapse(channel, u).collapsed == (0, 1)
+
+
+def test_divergences_are_for_normal_priors_only(rng):
+    channel = GaussianChannel(rng.normal(size=(60, 1)), np.full((60, 1), 0.3))
+    laws = LatentLaws(np.zeros((2, 1)), np.ones((2, 1)), "laplace")
+    assert np.isnan(collapse(channel, np.arange(60) % 2, laws=laws).divergence).all()
+
+
+def test_rows_do_not_certify_statistics_that_they_cannot_show(rng):
+    """A learned table whose parameters change, and rows in which nothing does."""
+    natural = rng.normal(size=(12, 1, 3)) * 3
+    fisher = np.broadcast_to(np.eye(3), (12, 1, 3, 3))
+    laws = LatentLaws(np.zeros((12, 1)), np.ones((12, 1)), "natural", rows=np.full(12, 500.0), natural=natural, fisher=fisher)
+
+    class Model:
+        def latent_laws(self):
+            return laws
+
+    found = sufficient_changes(Model(), (rng.normal(size=(2400, 1)), np.arange(2400) % 12))
+    assert found.verdict.status != "certified"
+
+
+@pytest.mark.parametrize("family", ["mean", "gaussian", "laplace"])
+def test_one_latent_that_follows_only_its_domain_is_no_finding(family, rng):
+    u = np.repeat(np.arange(6), 200)
+    laws = LatentLaws(np.arange(6.0)[:, None], np.ones((6, 1)), family, rows=np.full(6, 1000.0))
+
+    class Model:
+        def latent_laws(self):
+            return laws
+
+        def channel(self, data):
+            scale = 1.0 if family != "laplace" else 0.01
+            spread = 0.01 if family != "laplace" else 1.0
+            return GaussianChannel(u[:, None] + spread * rng.laplace(size=(1200, 1)), np.full((1200, 1), scale))
+
+        def transform(self, data):
+            return self.channel(data).mean
+
+    found = sufficient_changes(Model(), lt.Dataset(rng.normal(size=(1200, 2)), domain=u))
+    assert found.verdict.status != "certified"
+
+
+def test_too_few_rows_say_nothing_about_linear_maps(rng):
+    found = agreement([rng.normal(size=(5, 2)), rng.normal(size=(5, 2))])
+    assert "linear map" not in str(found.verdict) or np.isfinite(found.weak[0, 1])
