@@ -64,3 +64,55 @@ def test_one_latent_that_follows_only_its_domain_is_no_finding(family, rng):
 def test_too_few_rows_say_nothing_about_linear_maps(rng):
     found = agreement([rng.normal(size=(5, 2)), rng.normal(size=(5, 2))])
     assert "linear map" not in str(found.verdict) or np.isfinite(found.weak[0, 1])
+
+
+def identified(rng, rows):
+    """Two latents with enough changes in eight domains."""
+    u = np.repeat(np.arange(8), rows)
+    law = np.random.default_rng(1)
+    mean, scale = law.uniform(-3, 3, size=(8, 2)), law.uniform(0.5, 3, size=(8, 2))
+    return mean[u] + scale[u] * rng.normal(size=(8 * rows, 2)), u, mean, scale
+
+
+def test_a_poor_fit_is_no_ground_for_a_no(rng):
+    z, u, mean, scale = identified(rng, 2000)
+    laws = LatentLaws(mean, scale, "gaussian", rows=np.full(8, 2000.0))
+    assert sufficient_changes(laws, (z, u)).verdict.status == "certified"
+    for angle in np.linspace(0.3, 1.3, 6):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        found = sufficient_changes(laws, (z @ turn, u))
+        assert found.verdict.status != "refuted", angle
+        assert not found.proved_impossible
+        if found.dependence > 0.15:
+            assert "better fit" in found.verdict.change
+
+
+def test_a_table_without_rows_proves_nothing():
+    same = LatentLaws(np.zeros((8, 2)), np.ones((8, 2)), "gaussian", rows=np.full(8, 2000.0))
+
+    class Model:
+        def latent_laws(self):
+            return same
+
+    found = sufficient_changes(Model())
+    assert found.verdict.status == "cannot say"
+    assert not found.proved_impossible
+    assert "held-out rows" in found.verdict.change
+
+
+def test_few_rows_of_a_continuous_domain_leave_it_open(rng):
+    u = rng.uniform(-1, 1, size=360)
+    z = np.column_stack([u, -u]) + rng.normal(size=(360, 2)) * np.exp(np.column_stack([u, np.sin(3 * u)]))
+    laws = LatentLaws(np.zeros((3, 2)), np.ones((3, 2)), "gaussian", rows=np.full(3, 120.0))
+    found = sufficient_changes(laws, (z, u))
+    assert found.verdict.status == "cannot say"
+    assert found.verdict.change.endswith("rows") or "more" in found.verdict.change
+
+
+def test_latents_that_are_copies_get_a_sentence(rng):
+    z, u, mean, scale = identified(rng, 200)
+    laws = LatentLaws(mean, scale, "gaussian", rows=np.full(8, 200.0))
+    with pytest.raises(lt.DataError, match="latents 0 and 1 are copies of each other in domain 0"):
+        sufficient_changes(laws, (z[:, [0, 0]], u))
+    with pytest.raises(lt.DataError, match="latent 0 has fewer than 5 distinct values"):
+        sufficient_changes(laws, (np.sign(z), u))

@@ -198,6 +198,7 @@ def test_no_promise_for_discrete_observations(rng):
 BAD = {
     "estimation": ({"estimation": "elob"}, "did you mean 'elbo'"),
     "sight": ({"encoder_sees": "u"}, "encoder_sees = 'u' is not known"),
+    "sight of a staged fit": ({"encoder_sees": "joint"}, 'is for estimation="elbo"'),
     "split": ({"estimation": "elbo", "split": (1, 2)}, "give four weights"),
     "split of a staged fit": ({"split": (1, 1, 1, 1)}, 'use it with estimation="elbo"'),
     "importance": ({"importance": 0}, "importance = 0"),

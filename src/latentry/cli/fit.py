@@ -56,5 +56,5 @@ def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
     sentence = f"{type(fitted).__name__}: {len(history)} epochs ({fitted.state_.stopped})"
     if "held_out_loss" in history.columns:
         result["held_out_loss"] = float(np.nanmin(history["held_out_loss"]))
-        sentence += f", held-out loss {result['held_out_loss']:.4g} nats per row"
+        sentence += f", held-out loss {result['held_out_loss']:.4g} nats per standardised row"
     answer(result, f"{sentence}. Saved in {out}.", as_json=as_json)

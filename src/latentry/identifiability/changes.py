@@ -131,6 +131,16 @@ def sufficient_changes(
     'domains in which variances change, each by a factor of its own'
     """
     _check_settings(tolerance, level, bootstrap)
+    try:
+        return _audit(model, data, tolerance, level, bootstrap, seed)
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "the latents are degenerate: in some domain two of them are copies of each other, or have only a few distinct "
+            "values. Check collapse(model, data), and fit fewer latents or longer."
+        ) from None
+
+
+def _audit(model: Any, data: Any, tolerance: float, level: float, bootstrap: int, seed: int) -> SufficientChanges:
     laws = _laws_of(model)
     measured = _measured(laws, model, data, seed)
     if measured.latents != laws.latents:

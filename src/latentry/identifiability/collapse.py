@@ -130,7 +130,7 @@ def _divergence(mean: np.ndarray, scale: np.ndarray, location: np.ndarray, prior
 def _verdict(share: np.ndarray, low: tuple[int, ...], threshold: float, rows: int) -> Verdict:
     evidence = {"smallest share": Bound(share.min(), method="on the rows given", n=rows)}
     if not low:
-        least = f"{100 * share.min():.0f} %"
+        least = f"{int(100 * share.min())} %"
         return Verdict(
             "certified", f"no latent is collapsed: each follows x by at least {least} of its variance.", evidence
         )

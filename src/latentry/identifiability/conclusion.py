@@ -21,6 +21,7 @@ _ASSUMED = (
     "the observation map is one to one, and smooth",
     "latents are independent given the domain",
 )
+_POOR = 0.1  # correlation within domains beyond noise, above which nothing is concluded from a fit
 _LEAST_SHARE = 0.1  # of a latent's variance within domains that must follow the data
 _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
 
@@ -126,12 +127,28 @@ class Facts:
 
 
 def conclude(facts: Facts) -> Conclusion:
-    """The first rule that applies answers."""
+    """The first rule that applies answers; a "no" stands only on a fit that could have shown a "yes"."""
     for rule in _RULES:
         found = rule(facts)
         if found is not None:
-            return found
+            # Counting needs no fit; and where nothing at all changes, rows say so whatever the fit.
+            sure = rule is _too_few or (rule is _nothing_changes and facts.stated)
+            return found if sure or found.identifiable is not False else _doubted(facts, found)
     return _open(facts)
+
+
+def _doubted(facts: Facts, found: Conclusion) -> Conclusion:
+    said = found.verdict.sentence.removeprefix("not identifiable: ")
+    if not facts.stated:
+        sentence = f"no row has been looked at, and a model that is not trained enough learns no changes. Its table says: {said}"
+        return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
+    if facts.measured.misfit > _POOR:
+        sentence = (
+            f"two latents (or their squares) are still correlated within domains, by {facts.measured.dependence:.2f}: a fit that "
+            f"poor can hide changes. As it is: {said}"
+        )
+        return _unsure(sentence, "a better fit: more epochs, restarts or blocks")
+    return found
 
 
 def _only_learned(facts: Facts) -> Conclusion | None:
@@ -240,6 +257,12 @@ def _too_few(facts: Facts) -> Conclusion | None:
     fewest = min(candidate.values.shape[1] for candidate in facts.candidates) + 1
     if present >= fewest:
         return None
+    if facts.measured.grouped:
+        rows = int(facts.measured.rows.sum())
+        return _unsure(
+            f"{rows} rows make only {present} groups of neighbouring u, and {facts.needed} are needed for {_what(facts)}.",
+            "more rows",
+        )
     sentence = f"not identifiable: {present} domains, {facts.needed} needed for {_what(facts)}."
     missing = facts.needed - present
     change = f"{missing} more domain{'s' * (missing > 1)} whose {_which(facts)} differ"
@@ -293,7 +316,14 @@ def _open(facts: Facts) -> Conclusion:
         f"the weakest change lies between {weakest.low:.2g} and {weakest.high:.2g} standard errors of one row; the declared "
         f"{facts.tolerance:g} is inside, or it is open whether some means move."
     )
-    return _unsure(sentence, "more held-out rows, or domains that differ more")
+    if facts.measured.misfit > _POOR:
+        return _unsure(
+            f"{sentence} Latents are still correlated within domains, by {facts.measured.dependence:.2f}.",
+            "a better fit: more epochs, restarts or blocks",
+        )
+    missing = facts.needed - facts.measured.domains
+    more = f"{missing} more domain{'s' * (missing > 1)}, " if missing > 0 and not facts.measured.grouped else ""
+    return _unsure(sentence, f"{more}more held-out rows, or domains that differ more")
 
 
 def _yes(verdict: Verdict, up_to: str, theorem: str) -> Conclusion:

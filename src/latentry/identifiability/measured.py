@@ -32,6 +32,7 @@ class MeasuredLaws:
     rows: np.ndarray  # (domains,)
     labels: tuple[Any, ...]
     held_out: bool
+    grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
     dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
     misfit: float = 0.0  # the part of it that noise does not explain
     follows: np.ndarray | None = (
@@ -91,7 +92,16 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     follows = None if scale is None else share_that_follows(found[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
     return MeasuredLaws(
-        mean, variance, noise, rows, names, held_out=True, dependence=dependence, misfit=misfit, follows=follows
+        mean,
+        variance,
+        noise,
+        rows,
+        names,
+        held_out=True,
+        grouped=domain.labels is None,
+        dependence=dependence,
+        misfit=misfit,
+        follows=follows,
     )
 
 
@@ -143,6 +153,15 @@ def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
     if not (variance > 0).all():
         flat = int(np.flatnonzero(~(variance > 0))[0])
         raise DataError(f"latent {flat} is constant in domain {label!r}: it has no law to compare. Is it collapsed?")
+    few = next((i for i, column in enumerate(z.T) if len(np.unique(column)) < 5), None)
+    if few is not None:
+        raise DataError(
+            f"latent {few} has fewer than 5 distinct values in domain {label!r}: it has no density to compare."
+        )
+    copies = np.argwhere(np.triu(np.abs(np.corrcoef(z.T)) > 1 - 1e-9, 1)) if z.shape[1] > 1 else ()
+    if len(copies):
+        one, two = copies[0]
+        raise DataError(f"latents {one} and {two} are copies of each other in domain {label!r}: fit fewer latents.")
     influence = np.column_stack([away, away**2 - variance])
     return mean, variance, influence.T @ influence / (len(z) - 1)
 

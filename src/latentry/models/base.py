@@ -99,6 +99,11 @@ class LatentModel(TransformerMixin, BaseEstimator):
         """New rows, standardised."""
 
     @property
+    def reads_domain(self) -> bool:
+        """Whether the domain of a row changes how it is encoded; if not, rows of new domains can be encoded too."""
+        return False
+
+    @property
     def domain_for(self) -> str | None:
         """What of the model reads the domain of a row to encode it, if anything does."""
         return None
@@ -227,6 +232,8 @@ class LatentModel(TransformerMixin, BaseEstimator):
                 f"the {what} of this {type(self).__name__} needs the domain of each row: pass it as u, in (data, u), or "
                 "in the Dataset."
             )
+        if what is None and not self.reads_domain:
+            data = data.with_domain(None)
         if data.domain is not None and self.least_domains:
             data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
         return self.prepared(data).standardise(self.statistics_)

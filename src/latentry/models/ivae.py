@@ -85,6 +85,10 @@ class IVAE(DomainModel, VAE):
                 raise DataError(
                     f"{name} = {getattr(self, name)!r} is not known{nearest(str(getattr(self, name)), known)}"
                 )
+        if self._staged and self.encoder_sees != "product":
+            raise DataError(
+                f'encoder_sees = {self.encoder_sees!r} is for estimation="elbo": a staged posterior sees data alone.'
+            )
         whole_number("importance", self.importance, least=1)
         self._check_split()
         return super().learn_facts(data) | self.domain_facts(data)
@@ -109,6 +113,11 @@ class IVAE(DomainModel, VAE):
     @property
     def _staged(self) -> bool:
         return self.estimation == "staged"
+
+    @property
+    def reads_domain(self) -> bool:
+        """A staged posterior sees data alone."""
+        return not self._staged and self.encoder_sees != "data"
 
     @property
     def domain_for(self) -> str | None:
