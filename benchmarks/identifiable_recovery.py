@@ -56,6 +56,8 @@ def models(case: str) -> dict[str, object]:
         found["IVAE, staged"] = lt.IVAE(**common, likelihood=kind, **STAGED)
     else:
         found["IFlow"] = lt.IFlow(**common, **FLOW, **OWN.get(case, {}))
+    if case == "uncentred":  # one seed in ten gets stuck
+        found["IFlow, best of 2 starts"] = lt.IFlow(**common, **FLOW, restarts=2)
     found["IVAE, bound"] = lt.IVAE(**plain, estimation="elbo")
     found["IVAE, released loss"] = lt.IVAE(**plain, estimation="elbo", encoder_sees="joint", split=(100, 1, 0, 10))
     found["VAE"] = lt.VAE(**plain)
@@ -63,7 +65,7 @@ def models(case: str) -> dict[str, object]:
 
 
 FLOW = {"epochs": 100}
-OWN = {"Laplace": {"prior": "laplace"}, "uncentred": {"restarts": 2}}
+OWN = {"Laplace": {"prior": "laplace"}}
 STAGED = {"epochs": 150, "batch_size": 256}
 
 
@@ -106,7 +108,7 @@ def report(rows: list[dict[str, object]]) -> str:
                 continue
             of = {key: np.array([r[key] for r in mine]) for key in ("mcc", "spearman", "weak", "r2", "seconds")}
             spread = f"{of['mcc'].mean():.3f} ± {of['mcc'].std(ddof=1) if len(mine) > 1 else 0:.3f}"
-            must = MUST.get(case, "") if name in ("IFlow", "IVAE, staged") else ""
+            must = MUST.get(case, "") if name.startswith("IFlow") or name == "IVAE, staged" else ""
             others = [f"{of[key].mean():.3f}" for key in ("spearman", "weak", "r2")]
             worst, seconds = f"{of['mcc'].min():.3f}", f"{np.median(of['seconds']):.0f}"
             lines.append([case, name, len(mine), spread, worst, must, *others, seconds])
