@@ -10,7 +10,7 @@ SMALL = {"blocks": 2, "components": 4, "epochs": 30, "progress": False}
 def test_it_finds_the_sources_from_the_domains_and_not_without_them():
     data = lt.generators.segments(domains=10, rows_per_domain=300, latents=2, layers=2, seed=0)
     training, held_out = data.split(0.8, 0.2)
-    settings = SMALL | {"blocks": 3, "components": 6, "batch_size": 64}
+    settings = SMALL | {"blocks": 4, "components": 6, "batch_size": 64, "epochs": 60}
     flow = lt.IFlow(**settings).fit(training)
     found = lt.mcc(flow.transform(held_out), held_out.factors)
     assert found > 0.95

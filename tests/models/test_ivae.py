@@ -123,7 +123,7 @@ def test_the_spread_of_a_latent_is_that_of_draws_through_the_map(wide, staged):
 
 
 def test_fit_transform_passes_the_domain_on(wide):
-    rows, u = wide[0]["x"][:200], wide[0].domain.values[:200]
+    rows, u = wide[0]["x"], wide[0].domain.values
     settings = SMALL | {"estimation": "elbo", "encoder_sees": "joint", "epochs": 1}
     found = lt.IVAE(**settings).fit_transform(rows, u)
     assert (found == lt.IVAE(**settings).fit(rows, u).transform(rows, u)).all()
@@ -180,7 +180,7 @@ def test_relaxed_coins(rng):
     u = np.repeat([0, 1, 2], 100)
     latent = rng.normal(size=(300, 1)) * (1 + u[:, None])
     odds = latent * np.linspace(-2, 2, 5)
-    rows = 1 / (1 + np.exp(-(odds + rng.logistic(size=odds.shape)) / 0.5))
+    rows = 1 / (1 + np.exp(-np.clip((odds + rng.logistic(size=odds.shape)) / 0.5, -30, 30)))
     model = lt.IVAE(latent_dim=1, hidden=(8,), likelihood="concrete", estimation="elbo", epochs=5, progress=False)
     assert np.isfinite(model.fit(rows, u).score(rows, u))
     assert model.sample(10).min() > 0

@@ -161,8 +161,8 @@ class LatentModel(TransformerMixin, BaseEstimator):
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> np.ndarray:
-        """The same as ``fit(X, y)`` and then ``transform(X, y)``."""
-        return self.fit(X, y, **options).transform(X, y)
+        """The same as ``fit(X, y)`` and then ``transform(X)``, as scikit-learn has it; y is passed on where it must be."""
+        return self.fit(X, y, **options).transform(X, None if self.domain_for is None else y)
 
     def channel(self, X: Any, y: Any = None) -> Channel:
         """The latent as a distribution for each row."""
