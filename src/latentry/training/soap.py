@@ -31,7 +31,7 @@ def scale_by_soap(
     The bases are eigenvectors of running means of :math:`G G^\top` and :math:`G^\top G`, renewed ``every`` few steps (Vyas et
     al., *SOAP: improving and stabilizing Shampoo using Adam*, 2024). Matrices are the last two axes of an array, so that
     stacked layers are treated one by one; a side longer than ``largest`` is not rotated, and a lone vector has plain Adam. Small
-    square layers in a deep stack, as flows have them, get to much better optima this way than with Adam.
+    square layers in a deep stack, as flows have them, are ill-conditioned in turned axes, which is what this undoes.
 
     >>> optimiser = scale_by_soap()
     >>> state = optimiser.init(jnp.ones((3, 2)))
