@@ -3,13 +3,29 @@
 from collections.abc import Callable
 
 from latentry.data import Dataset
+from latentry.generators.circles import circles, circles_graph, measure_circles
 from latentry.generators.content_style import content_style
 from latentry.generators.gin import gin
 from latentry.generators.imca import imca
+from latentry.generators.lattices import LATTICE_CURVES, lattices, lattices_graph
 from latentry.generators.poisson_curve import poisson_curve
 from latentry.generators.segments import SEGMENTS, segments
 
-__all__ = ["GENERATORS", "SEGMENTS", "content_style", "gin", "imca", "poisson_curve", "segments"]
+__all__ = [
+    "GENERATORS",
+    "LATTICE_CURVES",
+    "SEGMENTS",
+    "circles",
+    "circles_graph",
+    "content_style",
+    "gin",
+    "imca",
+    "lattices",
+    "lattices_graph",
+    "measure_circles",
+    "poisson_curve",
+    "segments",
+]
 
 # by the name that the command line uses
 GENERATORS: dict[str, Callable[..., Dataset]] = {
@@ -18,4 +34,6 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "gin": gin,
     "poisson_curve": poisson_curve,
     "content_style": content_style,
+    "circles": circles,
+    "lattices": lattices,
 }
