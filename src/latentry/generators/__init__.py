@@ -8,6 +8,7 @@ from latentry.generators.content_style import content_style
 from latentry.generators.gin import gin
 from latentry.generators.imca import imca
 from latentry.generators.lattices import LATTICE_CURVES, lattices, lattices_graph
+from latentry.generators.pendulum import measure_pendulum, pendulum, pendulum_graph, project_shadow
 from latentry.generators.poisson_curve import poisson_curve
 from latentry.generators.segments import SEGMENTS, segments
 
@@ -23,7 +24,11 @@ __all__ = [
     "lattices",
     "lattices_graph",
     "measure_circles",
+    "measure_pendulum",
+    "pendulum",
+    "pendulum_graph",
     "poisson_curve",
+    "project_shadow",
     "segments",
 ]
 
@@ -36,4 +41,5 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "content_style": content_style,
     "circles": circles,
     "lattices": lattices,
+    "pendulum": pendulum,
 }
