@@ -1,6 +1,18 @@
 """latentry: find the hidden variables in your data, and know how far to trust them."""
 
-from latentry import data, evidence, generators, graphs, identifiability, information, models, natural, nets, training
+from latentry import (
+    data,
+    datasets,
+    evidence,
+    generators,
+    graphs,
+    identifiability,
+    information,
+    models,
+    natural,
+    nets,
+    training,
+)
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
 from latentry.identifiability import mcc
@@ -23,6 +35,7 @@ __all__ = [
     "LatentryError",
     "TrainingDiverged",
     "data",
+    "datasets",
     "entropy",
     "evidence",
     "generators",

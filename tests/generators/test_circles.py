@@ -87,7 +87,10 @@ def test_seeds_and_noise():
         (lambda: circles(noise=float("nan")), "noise = nan"),
         (lambda: circles(rows=5, do={"colour": 1}), "colour"),
         (lambda: circles(rows=5, do={"hue": 2}), "hue"),
-        (lambda: measure_circles(np.zeros((2, 28, 28))), r"images has shape \(2, 28, 28\): give \(rows, size, size, 3\)"),
+        (
+            lambda: measure_circles(np.zeros((2, 28, 28))),
+            r"images has shape \(2, 28, 28\): give \(rows, size, size, 3\)",
+        ),
     ],
 )
 def test_bad_parameters(call, sentence):
