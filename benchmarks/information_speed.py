@@ -2,7 +2,8 @@
 
     .venv/bin/python benchmarks/information_speed.py
 
-Writes benchmarks/results/information_speed.md. Times are the best of two to five runs in one process, after a
+Writes benchmarks/results/information_speed.md; cases are kept in benchmarks/.data, so that some can be measured again.
+Times are the best of two to five runs in one process, after a
 warm-up on a few rows that pays for imports. Processor time is given too: on a busy machine it is the steadier measure.
 """
 
@@ -33,7 +34,13 @@ CASES = [
 ]
 PEERS = ["scikit_learn", "ennemi", "npeet_plus", "infomeasure"]
 K = 3
-TIMEOUT = 60.0
+TIMEOUT = 180.0
+STORE = HERE / ".data" / "information_speed.json"
+
+
+def load():
+    """Cases measured earlier."""
+    return {(d, n): found for d, n, found in json.loads(STORE.read_text())} if STORE.exists() else {}
 
 
 def rows(d, n):
@@ -80,7 +87,7 @@ def table(results):
         "latentry peak MB",
     ]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for (d, n), found in results.items():
+    for (d, n), found in sorted(results.items()):
         times = [cell(found[name]) for name in ["latentry", *PEERS]]
         ends = [ratio(found, "best"), ratio(found, "cpu"), f"{found['latentry'].get('peak_mb', 0):.0f}"]
         lines.append("| " + " | ".join([f"{d}+{d}", f"{n:.0e}", *times, *ends]) + " |")
@@ -93,7 +100,7 @@ def main():
         "--cases", nargs="+", default=[f"{d}x{n}" for d, n in CASES], help="columns a side x rows, as 3x10000"
     )
     cases = [tuple(map(int, case.split("x"))) for case in parser.parse_args().cases]
-    results = {}
+    results = load()
     with tempfile.TemporaryDirectory() as folder:
         for d, n in cases:
             path = Path(folder) / f"{d}-{n}.npz"
@@ -103,6 +110,7 @@ def main():
             for name in ("latentry", "npeet_plus") if n < 10**5 else ():  # the closest race: once more, in turn
                 found[name] = faster(found[name], run(name, path))
             results[d, n] = found
+            STORE.write_text(json.dumps([[*case, found] for case, found in results.items()]))
             values = {name: round(f["value"], 4) for name, f in results[d, n].items() if "value" in f}
             print(d, n, {name: cell(f) for name, f in results[d, n].items()}, values, flush=True)
     text = f"""# Speed of KSG1 (wall seconds, in brackets processor seconds; k = {K})
@@ -111,11 +119,11 @@ def main():
 scikit-learn 1.9.1 (single columns only), ennemi 1.5.0, npeet-plus 0.2.0, infomeasure 0.6.3, each in a fresh
 process after a warm-up on 500 rows, best of two to five runs; below 10⁵ rows latentry and npeet-plus, the closest
 race, in two processes each. All agree on the value to the third digit. latentry uses all cores, the peers one.
-The machine was shared with other work (load {os.getloadavg()[1]:.1f} at the end): read ratios, not seconds.
+Load at the end {os.getloadavg()[1]:.1f}: read ratios, not seconds.
 
 {table(results)}
 
-Cases not run this time: {", ".join(f"{d}+{d} at {n:.0e}" for d, n in CASES if (d, n) not in results) or "none"}.
+Cases not run: {", ".join(f"{d}+{d} at {n:.0e}" for d, n in CASES if (d, n) not in results) or "none"}.
 """
     (HERE / "results" / "information_speed.md").write_text(text)
 
