@@ -7,6 +7,7 @@ from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
 from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
+from latentry.data.mixing_support import MixingSupport
 from latentry.data.standard import Standardiser
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "GaussianChannel",
     "LatentLaws",
     "Layout",
+    "MixingSupport",
     "Plan",
     "Standardiser",
     "assemble",

@@ -11,11 +11,13 @@ from latentry.generators.lattices import LATTICE_CURVES, lattices, lattices_grap
 from latentry.generators.pendulum import measure_pendulum, pendulum, pendulum_graph, project_shadow
 from latentry.generators.poisson_curve import poisson_curve
 from latentry.generators.segments import SEGMENTS, segments
+from latentry.generators.sparse_mixing import SparseLaw, sparse_law, sparse_mixing
 
 __all__ = [
     "GENERATORS",
     "LATTICE_CURVES",
     "SEGMENTS",
+    "SparseLaw",
     "circles",
     "circles_graph",
     "content_style",
@@ -30,6 +32,8 @@ __all__ = [
     "poisson_curve",
     "project_shadow",
     "segments",
+    "sparse_law",
+    "sparse_mixing",
 ]
 
 # by the name that the command line uses
@@ -42,4 +46,5 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "circles": circles,
     "lattices": lattices,
     "pendulum": pendulum,
+    "sparse_mixing": sparse_mixing,
 }

@@ -5,20 +5,44 @@ from latentry.nets.chosen import ARCHITECTURES, decoder_for, encoder_for
 from latentry.nets.dense import Dense
 from latentry.nets.experts import product_of_experts
 from latentry.nets.heads import HEADS, Head, head_for
+from latentry.nets.physics import (
+    EXPERTS,
+    Expert,
+    Parameter,
+    damped_oscillator,
+    expert,
+    exponential,
+    michaelis_menten,
+    power_law,
+    sinusoid,
+    two_piece_linear,
+)
 from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
+from latentry.nets.sparsity import SparsityTerm
 
 __all__ = [
     "ARCHITECTURES",
+    "EXPERTS",
     "FAMILIES",
     "HEADS",
     "ConditionalPrior",
     "Dense",
+    "Expert",
     "Flow",
     "Head",
+    "SparsityTerm",
+    "Parameter",
+    "damped_oscillator",
     "decoder_for",
     "encoder_for",
+    "expert",
+    "exponential",
     "head_for",
+    "michaelis_menten",
     "normal_log_density",
+    "power_law",
     "prior_for",
     "product_of_experts",
+    "sinusoid",
+    "two_piece_linear",
 ]

@@ -1,0 +1,89 @@
+"""Which observed variable depends on which latent, and which latents that pattern can tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.errors import DataError
+
+__all__ = ["MixingSupport"]
+
+
+@dataclass(frozen=True, eq=False)
+class MixingSupport:
+    r"""The pattern of zeros of the Jacobian :math:`\partial x_i / \partial z_j` of a mixing.
+
+    Structural sparsity (Zheng, Ng and Zhang, *On the identifiability of nonlinear ICA: sparsity and beyond*, 2022) holds
+    for a latent k when some observed variables have parent sets that meet in k alone. The smallest such meeting is
+    that of all variables that k reaches, so that one intersection decides.
+
+    Args:
+        present: (observed, latents), True where the variable depends on the latent.
+
+    >>> chain = MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]])  # nothing but the first variable shows latent 0
+    >>> chain.pinned.tolist(), chain.companions(0)
+    ([False, True, True], (1,))
+    """
+
+    present: np.ndarray
+
+    def __post_init__(self) -> None:
+        given: Any = np.asarray(self.present)
+        if given.ndim != 2 or 0 in given.shape:
+            raise DataError(f"a support has shape (observed, latents), not {given.shape}.")
+        table = given.astype(bool)
+        table.flags.writeable = False
+        object.__setattr__(self, "present", table)
+
+    @property
+    def observed(self) -> int:
+        """Number of observed variables."""
+        return self.present.shape[0]
+
+    @property
+    def latents(self) -> int:
+        """Number of latents."""
+        return self.present.shape[1]
+
+    @property
+    def edges(self) -> int:
+        """Pairs of a variable and a latent it depends on."""
+        return int(self.present.sum())
+
+    def companions(self, latent: int) -> tuple[int, ...]:
+        """Latents that act on every variable that ``latent`` acts on: nothing in the pattern keeps them out of it."""
+        reached = self.present[self.present[:, latent]]
+        together = reached.all(axis=0) if len(reached) else np.ones(self.latents, dtype=bool)
+        return tuple(int(k) for k in np.flatnonzero(together) if k != latent)
+
+    @property
+    def pinned(self) -> np.ndarray:
+        """For each latent, whether structural sparsity holds."""
+        shown = self.present.any(axis=0)
+        return np.array([bool(shown[k]) and not self.companions(k) for k in range(self.latents)])
+
+    def agreement(self, other: MixingSupport) -> float:
+        """F1 of the edges: 1 when both patterns are the same, 0 when they share none."""
+        both = int((self.present & other.present).sum())
+        total = self.edges + other.edges
+        return 2 * both / total if total else 1.0
+
+    def matched(self, other: MixingSupport) -> tuple[float, tuple[int, ...]]:
+        """The best F1 over all orders of the other's latents, and that order.
+
+        >>> one, two = MixingSupport([[1, 0], [1, 1]]), MixingSupport([[0, 1], [1, 1]])
+        >>> one.matched(two)
+        (1.0, (1, 0))
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        shared = self.present.T.astype(float) @ other.present.astype(float)
+        # F1 = 2 · shared / (fixed total): the best order maximises what is shared
+        _, order = linear_sum_assignment(shared, maximize=True)
+        return self.agreement(MixingSupport(other.present[:, order])), tuple(int(k) for k in order)
+
+    def __repr__(self) -> str:
+        return f"MixingSupport({self.observed} variables, {self.latents} latents, {self.edges} edges)"
