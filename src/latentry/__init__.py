@@ -1,6 +1,7 @@
 """latentry: find the hidden variables in your data, and know how far to trust them."""
 
 from latentry import (
+    certificate,
     data,
     datasets,
     evidence,
@@ -13,11 +14,12 @@ from latentry import (
     nets,
     training,
 )
+from latentry.certificate import Certificate, certify
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
 from latentry.identifiability import mcc
 from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.models import IVAE, VAE, IFlow
+from latentry.models import IVAE, VAE, CausalPIMA, IFlow
 from latentry.models import load_model as load
 
 __version__ = "0.1.0"
@@ -26,6 +28,8 @@ __all__ = [
     "IVAE",
     "VAE",
     "CategoricalChannel",
+    "CausalPIMA",
+    "Certificate",
     "CheckpointError",
     "DataError",
     "DataWarning",
@@ -34,6 +38,8 @@ __all__ = [
     "IFlow",
     "LatentryError",
     "TrainingDiverged",
+    "certificate",
+    "certify",
     "data",
     "datasets",
     "entropy",

@@ -84,6 +84,23 @@ class Estimate(float):
         """Every field but the value, ready for JSON."""
         return {f.name: getattr(self._reading, f.name) for f in fields(_Reading)}
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file; NaN becomes None, infinities the strings 'inf' and '-inf'.
+
+        >>> e = Estimate(0.4, low=0.3, high=math.inf, method="ksg1", n=50, confidence=0.95)
+        >>> e.to_json()["high"], Estimate.from_json(e.to_json()).to_json() == e.to_json()
+        ('inf', True)
+        """
+        return {name: _plain(value) for name, value in {"value": float(self), **self.as_dict()}.items()}
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Estimate:
+        """The estimate that `to_json` wrote."""
+        numbers = {name: _number(fields[name]) for name in ("value", "low", "high", "confidence")}
+        rest = {name: value for name, value in fields.items() if name not in numbers}
+        value = numbers.pop("value")
+        return cls(value, **numbers, **{**rest, "warnings": tuple(rest["warnings"])})
+
     def with_(self, **changes: Any) -> Estimate:
         """The same estimate with some fields changed."""
         return Estimate(float(self), **{**self.as_dict(), **changes})
@@ -114,3 +131,15 @@ class Estimate(float):
 
 def _rebuild(value: float, reading: dict[str, Any]) -> Estimate:
     return Estimate(value, **reading)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
+
+
+def _number(value: float | str | None) -> float:
+    return math.nan if value is None else float(value)

@@ -1,0 +1,201 @@
+"""From latents and rows to a certificate."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import jax
+import numpy as np
+import scipy
+import sklearn
+from numpy.typing import ArrayLike
+
+from latentry.certificate.part import PARTS, Part
+from latentry.certificate.parts import AUDITS
+from latentry.certificate.record import Certificate
+from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
+from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
+from latentry.data import CategoricalChannel, Dataset, GaussianChannel
+from latentry.errors import DataError, nearest
+from latentry.evidence import Verdict
+
+__all__ = ["certify"]
+
+
+def certify(
+    latents: Any,
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    epsilon: float = 0.05,
+    level: float = 0.05,
+    domain: ArrayLike | None = None,
+    blocks: Blocks = None,
+    noise: float = 0.25,
+    quantiser: int | None = None,
+    seen: ArrayLike | None = None,
+    others: Sequence[Any] = (),
+    only: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Certificate:
+    """Audit latents on rows that did not train them, and say how far they can be trusted.
+
+    >>> import latentry as lt
+    >>> from latentry.generators.finite_laws import planted_natural
+    >>> sample = planted_natural().sample(6000, seed=0)
+    >>> rows = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
+    >>> certificate = lt.certify(sample.latent, rows, domain=sample.domain, epsilon=0.05)
+    >>> certificate["natural"].verdict.status, certificate.trusted
+    ('certified', True)
+
+    Args:
+        latents: a fitted model; or latents made elsewhere, one row for each row of the data: a channel, labels (rows,),
+            or an array of numbers (rows, latents).
+        data: the rows. If they are those of the fit, only what the fit held out is audited; if they hold the rows of the fit
+            and those of `data.split`'s other part, only the latter.
+        epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
+        level: probability of a false "certified", for each verdict.
+        domain: one label per row, if the data have none.
+        blocks: which modalities, or which columns of a single table, are the observables of a natural latent.
+        noise: for latents without noise of their own, that of Λ = z/spread + noise·N(0, 1).
+        quantiser: round a continuous latent to so many values instead.
+        seen: for latents made elsewhere, the rows that trained them: numbers or booleans. They are left out.
+        others: the same model fitted from other seeds, to see whether restarts agree.
+        only: names of the parts to run; all of them by default.
+        seed: of splits, students and permutations.
+        progress: called with the name of each part before it runs.
+    """
+    settings = _checked(Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks))
+    chosen = _chosen(only)
+    start = time.perf_counter()
+    rows = _dataset(data, domain)
+    split = _split(latents, rows, seen)
+    fresh = rows.take(split.rows)
+    _check_fits(latents, rows)
+    subject = subject_of(_taken(latents, split.rows), fresh, settings, others)
+    found = dict(_run(subject, chosen, progress))
+    return Certificate(
+        parts=found,
+        subject=_about(subject),
+        data=_about_data(rows),
+        split={**split.to_json(), "audited": len(subject.data)},
+        settings=settings.to_json(),
+        versions=_versions(),
+        made={"at": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - start, 1)},
+        _shown=subject,
+    )
+
+
+def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None] | None) -> list[tuple[str, Part]]:
+    found = []
+    for name in chosen:
+        if progress is not None:
+            progress(name)
+        try:
+            part = AUDITS[name](subject)
+        except DataError as why:  # rows that do not allow one audit may allow the others
+            part = Part(name, Verdict("cannot say", f"{why}", {}, "what the sentence asks for"))
+        if part is not None:
+            found.append((name, part))
+    return found
+
+
+def _checked(settings: Settings) -> Settings:
+    if not settings.epsilon > 0:
+        raise DataError(f"epsilon = {settings.epsilon:g} must be positive: it is the largest error that counts as natural.")
+    if not 0 < settings.level < 0.5:
+        raise DataError(f"level = {settings.level:g} must lie between 0 and 0.5.")
+    if not settings.noise > 0:
+        raise DataError(f"noise = {settings.noise:g} must be positive: without noise a continuous latent is never redundant.")
+    return settings
+
+
+def _chosen(only: Sequence[str] | None) -> list[str]:
+    for name in only or ():
+        if name not in PARTS:
+            raise DataError(f"only: there is no part {name!r}{nearest(str(name), PARTS)}")
+    return [name for name in PARTS if only is None or name in only]
+
+
+def _dataset(data: Any, domain: ArrayLike | None) -> Dataset:
+    if isinstance(data, Dataset):
+        return data if domain is None else data.with_domain(domain)
+    columns = {name: _column(values) for name, values in data.items()} if isinstance(data, Mapping) else data
+    return Dataset(columns, domain)
+
+
+def _column(values: Any) -> Any:
+    """A single column may come flat, and labels as text."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype == object:
+        return values
+    codes = np.unique(array, return_inverse=True)[1] if array.dtype.kind == "U" else array
+    return codes.reshape(-1, 1)
+
+
+def _split(latents: Any, data: Dataset, seen: Any) -> Split:
+    if not hasattr(latents, "channel"):
+        return unseen_rows(data, seen)
+    if seen is not None:
+        raise DataError("seen is for latents made elsewhere: a model knows which rows it was fitted on.")
+    return rows_to_audit(latents, data)
+
+
+def _check_fits(latents: Any, data: Dataset) -> None:
+    """A model of these features, or latents of these rows."""
+    if hasattr(latents, "channel"):
+        if not hasattr(latents, "layout_"):
+            raise DataError(f"this {type(latents).__name__} is not fitted: call fit first.")
+        return
+    count = len(latents) if hasattr(latents, "__len__") else 0
+    if count != len(data):
+        raise DataError(f"the latents have {count} rows and the data {len(data)}: give one row of latents per row of data.")
+
+
+def _taken(latents: Any, rows: np.ndarray) -> Any:
+    if hasattr(latents, "channel"):
+        return latents
+    if isinstance(latents, CategoricalChannel):
+        return CategoricalChannel(latents.probabilities[rows])
+    if isinstance(latents, GaussianChannel):
+        return GaussianChannel(latents.mean[rows], latents.scale[rows])
+    return np.asarray(latents)[rows]
+
+
+def _about(subject: Subject) -> dict[str, Any]:
+    model, channel = subject.model, subject.channel
+    about: dict[str, Any] = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
+    about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
+    about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
+    if model is not None:
+        about |= {"model": repr(model), "fitted_on": getattr(model, "fingerprint_", None), "rows": getattr(model, "rows_", None)}
+        about["seed"] = getattr(model, "seed", None)
+    return about
+
+
+def _about_data(data: Dataset) -> dict[str, Any]:
+    place = data.domain
+    return {
+        "fingerprint": data.fingerprint,
+        "rows": len(data),
+        "modalities": {name: list(map(int, data[name].shape[1:])) for name in data.names},
+        "missing": {name: int((~data.observed[name]).sum()) for name in data.names},
+        "domains": None if place is None or place.labels is None else [str(label) for label in place.labels],
+    }
+
+
+def _versions() -> dict[str, str]:
+    from latentry import __version__
+
+    return {
+        "latentry": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "jax": jax.__version__,
+    }

@@ -1,0 +1,100 @@
+"""Ask again, and compare: whether a certificate says what its run and its data say today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.certificate.certify import certify
+from latentry.certificate.part import Number, Part
+from latentry.certificate.record import Certificate
+from latentry.data import Dataset
+from latentry.errors import DataError
+from latentry.evidence import Bound
+
+__all__ = ["Comparison", "check"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out differently.
+
+    Args:
+        verdicts: sentences about verdicts that changed.
+        numbers: sentences about numbers that moved by more than the tolerance.
+        largest: the largest relative change of a number.
+        compared: how many numbers were compared.
+    """
+
+    verdicts: tuple[str, ...]
+    numbers: tuple[str, ...]
+    largest: float
+    compared: int
+
+    @property
+    def same(self) -> bool:
+        """Whether everything came out again."""
+        return not self.verdicts and not self.numbers
+
+    def __str__(self) -> str:
+        if self.same:
+            return f"the certificate came out again: every verdict, and {self.compared} numbers to within {self.largest:.1g}."
+        return "\n".join(["the certificate does not come out again:", *self.verdicts, *self.numbers])
+
+
+def check(certificate: Certificate, latents: Any, data: Dataset, *, tolerance: float = 1e-3, progress: Any = None) -> Comparison:
+    """Recompute a certificate from its run and its data with its own settings, and compare.
+
+    Args:
+        certificate: as read by `Certificate.from_json`.
+        latents: the model, or the latents, that it is about.
+        data: the rows it was made from; other rows are refused.
+        tolerance: relative change of a number that counts as the same: another machine may round differently.
+        progress: as for `certify`.
+    """
+    if data.fingerprint != certificate.data["fingerprint"]:
+        raise DataError(
+            f"the certificate was made from other data: fingerprint {certificate.data['fingerprint'][:12]}…, these have "
+            f"{data.fingerprint[:12]}…."
+        )
+    mark = certificate.subject.get("fitted_on")
+    if mark is not None and mark != getattr(latents, "fingerprint_", None):
+        raise DataError("the certificate is about another fit: the model was trained on other rows.")
+    options = {name: value for name, value in certificate.settings.items() if name in _OPTIONS}
+    again = certify(latents, data, **options, only=tuple(certificate.parts), progress=progress)
+    return compare(certificate, again, tolerance)
+
+
+_OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks")
+
+
+def compare(before: Certificate, after: Certificate, tolerance: float) -> Comparison:
+    """Verdict by verdict and number by number."""
+    verdicts = [
+        f"{name}: {before[name].verdict.status} then, {after[name].verdict.status} now."
+        for name in before.parts
+        if name in after.parts and before[name].verdict.status != after[name].verdict.status
+    ]
+    verdicts += [f"{name}: there then, not there now." for name in before.parts if name not in after.parts]
+    moves = [move for name in after.parts if name in before.parts for move in _moves(before[name], after[name])]
+    words = [f"{name}: {old:.5g} then, {new:.5g} now." for name, old, new, gap in moves if gap > tolerance]
+    largest = max((gap for *_, gap in moves), default=0.0)
+    return Comparison(tuple(verdicts), tuple(words), largest, len(moves))
+
+
+def _moves(before: Part, after: Part) -> Iterator[tuple[str, float, float, float]]:
+    old, new = _values(before.numbers), _values(after.numbers)
+    for name in sorted({*old, *new}):
+        a, b = old.get(name, np.nan), new.get(name, np.nan)
+        if np.isnan(a) and np.isnan(b) or a == b:
+            yield f"{before.name}, {name}", a, b, 0.0
+        else:
+            gap = abs(a - b) / max(abs(a), abs(b), 1.0) if np.isfinite([a, b]).all() else np.inf
+            yield f"{before.name}, {name}", a, b, float(gap)
+
+
+def _values(numbers: Mapping[str, Number]) -> dict[str, float]:
+    return {name: n.value if isinstance(n, Bound) else float(n) for name, n in numbers.items()}

@@ -1,0 +1,42 @@
+"""The leading components of a modality: what audits of wide data look at instead of every pixel."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from latentry.data import Dataset
+
+__all__ = ["flat", "gist", "some_rows"]
+
+
+def flat(values: np.ndarray) -> np.ndarray:
+    """Rows of numbers."""
+    return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+
+
+def gist(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarray:
+    """At most that many columns: the data's own, or their leading components, each column in units of its spread.
+
+    >>> gist(np.arange(12.0).reshape(4, 3), 2).shape
+    (4, 2)
+    """
+    table = flat(values)
+    if np.asarray(values).ndim == 2:  # a picture's pixels share a unit, a table's columns do not
+        spread = table.std(axis=0)
+        table = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    kept = min(columns, table.shape[1], len(table) - 1)
+    if table.shape[1] <= columns:
+        return table
+    return PCA(kept, random_state=seed, svd_solver="randomized" if table.shape[1] > 50 else "auto").fit_transform(table)
+
+
+def some_rows(count: int, most: int, seed: int = 0) -> np.ndarray:
+    """Sorted numbers of at most so many rows, drawn at random."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:most])
+
+
+def is_label(data: Dataset, name: str) -> bool:
+    """Whether a modality is one column of whole numbers, text or truth values."""
+    values = data[name]
+    return np.dtype(values.dtype).kind in "iubU" and int(np.prod(values.shape[1:], dtype=int)) == 1

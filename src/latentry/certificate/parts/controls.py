@@ -1,0 +1,191 @@
+"""Latents and domains whose worth is known: if one of them comes out wrong, nothing here can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from latentry import identifiability
+from latentry.certificate.gist import gist, is_label, some_rows
+from latentry.certificate.part import Part
+from latentry.certificate.subject import Subject
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.errors import DataError
+from latentry.evidence import Bound, Verdict
+from latentry.information import mutual_information
+from latentry.natural.sampled.families import Judge, choose
+from latentry.natural.sampled.rows import gather
+
+__all__ = ["controls"]
+
+_MOST = 800  # rows of a control
+_SURE = 0.999  # confidence with which a worthless variable must not be found to say anything
+_SLACK = 0.02  # nats by which an estimate may be off at nothing
+_BINS = 2  # values of a copy of numbers
+Outcome = tuple[bool, str, float]
+
+
+def controls(subject: Subject) -> Part:
+    """Shuffled domains, permuted modalities, a constant, a copy, and a coin that no modality holds."""
+    rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
+    fewer = subject.take(rows)
+    claims = {name: _as_verdict(*found) for name, found in _run(fewer)}
+    failed = {name: v for name, v in claims.items() if v.refuted}
+    if failed:
+        names = ", ".join(failed)
+        evidence = {name: bound for v in failed.values() for name, bound in v.evidence.items()}
+        sentence = f"this certificate cannot be trusted: {names} came out as if worth something."
+        verdict = Verdict("refuted", sentence, evidence, "independent rows: look for duplicates and for rows in the order of time")
+    else:
+        evidence = {"controls that came out right": Bound(len(claims), method="counted")}
+        verdict = Verdict("certified", f"all {len(claims)} controls came out as they should.", evidence, "")
+    note = f"Each control fails by chance in about one certificate of a thousand; they were run on {len(rows)} rows."
+    return Part("controls", verdict, claims, {}, (note,), ())
+
+
+def _as_verdict(right: bool, sentence: str, value: float) -> Verdict:
+    evidence = {sentence.split(" ")[0]: Bound(value, method="measured in this control")}
+    return Verdict("certified" if right else "refuted", sentence, evidence)
+
+
+def _run(subject: Subject) -> Iterator[tuple[str, Outcome]]:
+    rng = np.random.default_rng(subject.settings.seed)
+    if subject.domain is not None and len(np.unique(subject.domain)) > 1:
+        yield from _shuffled_domains(subject, rng)
+    for name in subject.observables.names:
+        yield f"permuted {name}, information", _permuted_information(subject, name, rng)
+    if len(subject.observables.names) > 1:
+        yield from _natural_controls(subject, rng)
+    else:
+        yield "constant latent", _constant_information(subject)
+
+
+def _shuffled_domains(subject: Subject, rng: np.random.Generator) -> Iterator[tuple[str, Outcome]]:
+    codes = np.unique(np.asarray(subject.domain), return_inverse=True)[1]
+    shuffled = rng.permutation(codes)
+    found = _information(_drawn(subject), shuffled, subject.settings.seed)
+    yield "shuffled domains, information", _silent("the latent", "shuffled domains", found)
+    if hasattr(subject.model, "latent_laws") and subject.latents is not None:
+        status: str
+        try:
+            status = identifiability.sufficient_changes(
+                subject.model, (subject.latents.mean, shuffled), level=subject.settings.level, bootstrap=0
+            ).verdict.status
+        except DataError as why:
+            status = f"cannot say ({why})"
+        words = f"with shuffled domains the latents come out as identifiable: {status}."
+        yield "shuffled domains, identifiability", (status != "certified", words, float(status == "certified"))
+
+
+def _permuted_information(subject: Subject, name: str, rng: np.random.Generator) -> Outcome:
+    data = subject.observables
+    inside = np.flatnonzero(data.observed[name])
+    order = rng.permutation(inside)
+    if is_label(data, name):
+        x = np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1][order]
+    else:
+        x = gist(np.asarray(data[name])[order], 3, subject.settings.seed)
+    return _silent("the latent", f"{name} of other rows", _information(_drawn(subject)[inside], x, subject.settings.seed))
+
+
+def _constant_information(subject: Subject) -> Outcome:
+    data = subject.observables
+    name = data.names[0]
+    inside = np.flatnonzero(data.observed[name])
+    x = gist(np.asarray(data[name])[inside], 3, subject.settings.seed)
+    return _silent("a constant latent", name, _information(np.zeros(len(x)), x, subject.settings.seed))
+
+
+def _silent(who: str, about: str, low: float) -> Outcome:
+    return low <= _SLACK, f"{who} says {low:.3g} nats about {about} beyond doubt ({_SURE:.1%}).", low
+
+
+def _information(values: np.ndarray, x: np.ndarray, seed: int) -> float:
+    """The lower end of the interval."""
+    estimator = "auto" if values.ndim == 1 and np.asarray(values).dtype.kind in "iub" else "gaussian"
+    if estimator == "gaussian" and np.asarray(x).dtype.kind in "iub":
+        estimator = "auto"
+    try:
+        low = mutual_information(values, x, estimator=estimator, confidence=_SURE, seed=seed).low
+    except DataError:
+        return 0.0
+    return 0.0 if math.isnan(low) else max(low, 0.0)
+
+
+def _drawn(subject: Subject) -> np.ndarray:
+    """One draw of the latent; of many columns the three leading components."""
+    values = subject.channel.sample(subject.settings.seed)
+    return values if values.ndim == 1 else gist(values, 3, subject.settings.seed)
+
+
+def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tuple[str, Outcome]]:
+    epsilon, data = subject.settings.epsilon, subject.observables.with_domain(None)
+    whole = np.flatnonzero(np.all([data.observed[n] for n in data.names], axis=0))
+    if len(whole) < 80:
+        return
+    data = data.take(whole)
+    channel = _taken(subject.channel, whole)
+    first = data.names[0]
+    if _says(channel) > 2 * epsilon:
+        for name in data.names:
+            mixed = _with_rows_of(data, name, rng.permutation(len(data)))
+            bound = _redundancy(mixed, channel, name, subject)
+            yield f"permuted {name}, redundancy", _told(bound, epsilon, f"{name} of other rows")
+    coin = CategoricalChannel(np.eye(2)[rng.integers(0, 2, len(data))])
+    tossed = _redundancy(data, coin, first, subject)
+    yield "a coin", _told(tossed, epsilon, f"{first}, of a coin that no modality holds,")
+    constant = CategoricalChannel(np.ones((len(data), 1)))
+    bound = _redundancy(data, constant, first, subject)
+    words = f"{first} leaves at most {bound:.3g} nats of a constant open, and {tossed:.3g} of a coin."
+    yield "constant latent", (bound < tossed / 2, words, bound)
+    copy, entropy = _copy(data, first, subject.settings.seed)
+    bound = _redundancy(data, copy, first, subject)
+    words = f"{first} leaves {bound:.3g} of the {entropy:.3g} nats of its own copy open."
+    yield "copy latent", (bound < 0.75 * entropy, words, bound)
+
+
+def _told(bound: float, epsilon: float, what: str) -> Outcome:
+    return bound > epsilon, f"{what} leaves up to {bound:.3g} nats of the latent open, and the declared size is {epsilon:g}.", bound
+
+
+def _taken(channel: Channel, rows: np.ndarray) -> Channel:
+    if isinstance(channel, CategoricalChannel):
+        return CategoricalChannel(channel.probabilities[rows])
+    return GaussianChannel(channel.mean[rows], channel.scale[rows])
+
+
+def _says(channel: Channel) -> float:
+    """A plug-in reading of I(Λ; X): how far the latent of a row is from the average latent."""
+    if isinstance(channel, CategoricalChannel):
+        p, average = channel.probabilities, channel.probabilities.mean(axis=0)
+        ratio = np.divide(p, average, out=np.ones_like(p), where=p > 0)
+        return float((p * np.log(ratio)).sum(axis=1).mean())
+    signal = channel.mean.var(axis=0) / np.mean(channel.scale**2, axis=0)
+    return float(0.5 * np.log1p(signal).sum())
+
+
+def _with_rows_of(data: Dataset, name: str, order: np.ndarray) -> Dataset:
+    """One modality in another order, the others as they were."""
+    return Dataset({n: np.asarray(data[n])[order] if n == name else data[n] for n in data.names})
+
+
+def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, float]:
+    """A latent that copies one modality: its labels, or the halves of its leading component."""
+    if is_label(data, name):
+        codes = np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1]
+    else:
+        leading = gist(np.asarray(data[name]), 1, seed)[:, 0]
+        codes = np.searchsorted(np.quantile(leading, np.arange(1, _BINS) / _BINS), leading)
+    channel = CategoricalChannel(np.eye(int(codes.max()) + 1)[codes])
+    return channel, _says(channel)
+
+
+def _redundancy(data: Dataset, channel: Channel, name: str, subject: Subject) -> float:
+    """The upper bound of the redundancy error of one modality, on all rows together."""
+    settings = subject.settings
+    rows = gather(data, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=settings.seed)
+    judge = Judge(rows, choose("auto", rows), settings.epsilon, settings.level, "betting", settings.seed)
+    upper = judge.redundancy(judge.places()[0], data.names.index(name)).upper
+    return math.inf if upper is None else upper.value

@@ -1,0 +1,5 @@
+"""The report of a certificate as a page."""
+
+from latentry.certificate.report.page import STYLE, page_of
+
+__all__ = ["STYLE", "page_of"]

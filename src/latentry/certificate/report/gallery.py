@@ -1,0 +1,244 @@
+"""Pictures of rows: the latent space, traversals, clusters and interventions."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from latentry.certificate.gist import flat, gist, some_rows
+from latentry.certificate.report.decoding import decoder_of, takes_do
+from latentry.certificate.report.layout import card
+from latentry.certificate.report.pictures import Look, look_of, picture, scaled, sprite, thinned
+from latentry.certificate.report.space import BOX, plot
+from latentry.certificate.subject import Subject
+
+__all__ = ["gallery"]
+
+_POINTS = 1500
+_BYTES = 1_500_000  # of one sheet of small images, before compression
+_STEPS = (-2.0, -1.33, -0.67, 0.0, 0.67, 1.33, 2.0)
+_LATENTS, _CLUSTERS, _COLUMNS, _SETTINGS = 6, 12, 12, 24
+
+
+def gallery(subject: Subject) -> Iterator[str]:
+    """Cards, each a picture of what the latents are."""
+    looks = {name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name)) for name in subject.data.names}
+    yield _explorer(subject, looks)
+    yield from _traversals(subject, looks)
+    yield from _clusters(subject, looks)
+
+
+# The latent space ---------------------------------------------------------------------------
+
+
+def _explorer(subject: Subject, looks: dict[str, Look]) -> str:
+    shown = subject.take(some_rows(len(subject.data), _POINTS, subject.settings.seed))
+    axes, colours = _axes(shown), list(_colours(shown, looks))
+    payload = {"axes": axes, "colours": colours, "rows": _row_names(shown), "box": BOX, **_contents(shown, looks)}
+    choices = _select("colour", "coloured by", [c["name"] for c in colours], 0)
+    if len(axes) > 2:
+        names = [axis["name"] for axis in axes]
+        choices = _select("x-axis", "across", names, 0) + _select("y-axis", "up", names, 1) + choices
+    body = (
+        f'<div class="row controls">{choices}</div><div class="explorer"><div>{plot(axes, colours[0])}'
+        f'<div id="legend" class="row note">{_legend(colours[0])}</div></div>'
+        '<div id="panel" class="panel" aria-live="polite">Hover or tap a point to see its row.</div></div>'
+        f'<script type="application/json" id="points">{_embedded(payload)}</script>'
+    )
+    what = "Posterior means" if subject.latents is not None else "The two leading components of the data"
+    count = f"{len(shown.data)} of {len(subject.data)} audited rows" if len(shown.data) < len(subject.data) else "all audited rows"
+    return card("Latent space", f"{what} of {count}.", body, wide=True)
+
+
+def _embedded(payload: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def _axes(subject: Subject) -> list[dict[str, Any]]:
+    if subject.latents is not None:
+        table, name = subject.latents.mean[:, :_LATENTS], "latent {}"
+    else:
+        whole = [gist(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names]
+        table, name = gist(np.hstack(whole), 2), "component {} of the data"
+    if table.shape[1] == 1:
+        table = np.column_stack([table, np.random.default_rng(0).normal(size=len(table))])
+        names = [name.format(1), "(spread at random)"]
+    else:
+        names = [name.format(i + 1) for i in range(table.shape[1])]
+    return [{"name": n, "values": [float(f"{v:.4g}") for v in column]} for n, column in zip(names, table.T, strict=True)]
+
+
+def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[dict[str, Any]]:
+    """Cluster, nodes, domain, known factors, and columns of tables."""
+    if subject.clusters is not None:
+        yield _labels("cluster", subject.clusters.most_likely)
+    for name, codes in subject.nodes.items():
+        yield _labels(f"node {name}", codes)
+    if subject.domain is not None:
+        yield _labels("domain", subject.domain)
+    for name, values in subject.data.factors.items():
+        if values.ndim == 1:
+            yield _labels(name, values) if len(np.unique(values)) <= 8 or values.dtype.kind == "U" else _numbers(name, values)
+    for look in looks.values():
+        if look.kind == "table":
+            table = flat(subject.data[look.name])
+            for i, column in enumerate(look.columns):
+                yield _numbers(column, table[:, i])
+    yield {"name": "nothing", "labels": ["row"], "codes": [0] * len(subject.data), "ordered": False}
+
+
+def _labels(name: str, values: np.ndarray) -> dict[str, Any]:
+    levels, codes = np.unique(np.asarray(values), return_inverse=True)
+    return {"name": name, "labels": [str(level) for level in levels], "codes": codes.tolist(), "ordered": False}
+
+
+def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
+    """Eight steps of equally many rows."""
+    known = np.nan_to_num(np.asarray(values, dtype=float))
+    edges = np.unique(np.quantile(known, np.arange(9) / 8))
+    codes = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, max(len(edges) - 2, 0))
+    pairs = zip(edges[:-1], edges[1:], strict=True) if len(edges) > 1 else [(edges[0], edges[0])]
+    return {"name": name, "labels": [f"{a:.3g} to {b:.3g}" for a, b in pairs], "codes": codes.tolist(), "ordered": True}
+
+
+def _row_names(subject: Subject) -> list[str]:
+    names = subject.data.rows
+    return list(names) if names is not None else [str(i + 1) for i in range(len(subject.data))]
+
+
+def _contents(subject: Subject, looks: dict[str, Look]) -> dict[str, Any]:
+    """What is shown of a row under the pointer."""
+    found: dict[str, Any] = {"sprites": [], "curves": [], "tables": []}
+    images = max(sum(look.kind == "image" for look in looks.values()), 1)
+    for look in looks.values():
+        values = np.asarray(subject.data[look.name])
+        if look.kind == "image":
+            found["sprites"].append(sprite(look, values, _BYTES // images))
+        elif look.kind == "curve":
+            lines = np.array([scaled(look, thinned(row)) for row in values])
+            sheet = base64.b64encode(lines.tobytes()).decode()
+            limits = {"low": f"{look.low:.3g}", "high": f"{look.high:.3g}"}
+            found["curves"].append({"name": look.name, "length": lines.shape[1], "bytes": sheet, **limits})
+        else:
+            cells = [f"{v:.4g}" for row in flat(values)[:, : len(look.columns)] for v in row]
+            found["tables"].append({"columns": list(look.columns), "values": cells})
+    return found
+
+
+def _select(name: str, label: str, options: list[str], chosen: int) -> str:
+    marks = [" selected" if i == chosen else "" for i in range(len(options))]
+    items = "".join(f'<option value="{i}"{marks[i]}>{html.escape(option)}</option>' for i, option in enumerate(options))
+    return f'<label>{label} <select id="{name}">{items}</select></label>'
+
+
+def _legend(colour: dict[str, Any]) -> str:
+    kind = "s" if colour["ordered"] else "c"
+    keys = [f'<svg width="14" height="10"><path class="key {kind}{i % 8}" d="M4 5h6"/></svg>' for i in range(8)]
+    return "".join(f'<span class="row">{keys[i % 8]}{html.escape(label)}</span>' for i, label in enumerate(colour["labels"]))
+
+
+# Traversals and clusters ----------------------------------------------------------------------
+
+
+def _traversals(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
+    """What changes along each latent: decoded if the model can, else averages of rows."""
+    if subject.latents is None:
+        return
+    mean = subject.latents.mean
+    decode = decoder_of(subject.model)
+    rows = "".join(
+        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, i, decode), looks, _step_names(decode is not None))}"
+        for i in range(min(mean.shape[1], _LATENTS))
+    )
+    how = (
+        "Decoded by the model while one latent moves, from two spreads below to two above its middle, the others at theirs."
+        if decode is not None
+        else "Averages of the rows in seven equal parts of each latent."
+    )
+    yield card("Along each latent", how, rows, wide=mean.shape[1] > 2)
+
+
+def _step_names(decoded: bool) -> list[str]:
+    return [f"{step:+.1f}" for step in _STEPS] if decoded else [f"part {i + 1}" for i in range(len(_STEPS))]
+
+
+def _along(subject: Subject, latent: int, decode: Any) -> dict[str, np.ndarray]:
+    mean = subject.latents.mean  # type: ignore[union-attr]
+    if decode is not None:
+        points = np.repeat(np.median(mean, axis=0)[None], len(_STEPS), axis=0)
+        points[:, latent] += np.array(_STEPS) * mean[:, latent].std()
+        return decode(points)
+    parts = np.array_split(np.argsort(mean[:, latent]), len(_STEPS))
+    return {name: np.stack([_average(subject, name, part) for part in parts]) for name in subject.data.names}
+
+
+def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    seen = subject.data.observed[name][rows]
+    values = np.asarray(subject.data[name], dtype=float)[rows]
+    share = seen.astype(float) if weight is None else seen * weight[rows]
+    if share.sum() == 0:
+        return np.zeros(values.shape[1:])
+    return np.tensordot(share / share.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1)
+
+
+def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
+    return "".join(
+        '<div class="strip">'
+        + "".join(f"<figure>{picture(look, row)}{html.escape(n)}</figure>" for n, row in zip(names, arrays[look.name], strict=True))
+        + "</div>"
+        for look in looks.values()
+        if look.name in arrays
+    )
+
+
+def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
+    if subject.clusters is None:
+        return
+    weight = subject.clusters.probabilities
+    largest = np.argsort(-weight.sum(axis=0), kind="stable")[:_CLUSTERS]
+    largest = np.sort([k for k in largest if weight[:, k].sum() >= 1])
+    rows = np.arange(len(weight))
+    means = {name: np.stack([_average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names}
+    names = [f"{k} ({weight[:, k].mean():.0%})" for k in largest]
+    words = "Number of the cluster, and its share of the audited rows."
+    yield card("Average row of each cluster", words, _strips(means, looks, names))
+
+
+# Interventions --------------------------------------------------------------------------------
+
+
+def interventions(subject: Subject) -> str:
+    """Choose a node's value and see what the model then generates; computed here, shown by the page."""
+    if not subject.nodes or not takes_do(subject.model):
+        return ""
+    looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
+    graph = subject.model.graph_
+    choices = [(name, value) for name, size in zip(graph.names, graph.outcomes, strict=True) for value in range(size)]
+    buttons, views = [], []
+    for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
+        done = {name: value} if name else None
+        drawn = subject.model.sample(48, seed=subject.settings.seed, do=done)
+        arrays = drawn if isinstance(drawn, dict) else {subject.data.names[0]: np.asarray(drawn)}
+        title = f"do({name} = {value})" if name else "nothing set"
+        buttons.append(f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>')
+        hidden = "" if number == 0 else " hidden"
+        views.append(f'<div data-shows="{number}"{hidden}>{_generated(arrays, looks)}</div>')
+    return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
+
+
+def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
+    parts = []
+    for look in looks.values():
+        if look.name not in arrays:
+            continue
+        rows = np.asarray(arrays[look.name], dtype=float)
+        average = picture(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
+        some = "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
+        parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
+    return "".join(parts)

@@ -1,0 +1,44 @@
+"""The whole page: one file, no network."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from latentry.certificate.record import Certificate
+from latentry.certificate.report.gallery import gallery, interventions
+from latentry.certificate.report.sections import cards, closing, top_box
+from latentry.certificate.subject import Subject
+
+__all__ = ["STYLE", "page_of"]
+
+_HERE = Path(__file__).parent
+STYLE = (_HERE / "style.css").read_text(encoding="utf-8")
+_SCRIPT = (_HERE / "script.js").read_text(encoding="utf-8")
+
+
+def page_of(certificate: Certificate, subject: Subject | None, title: str = "") -> str:
+    """HTML of a certificate, with pictures of the rows if they are at hand."""
+    name = title or f"{certificate.subject['kind']}: what may be believed"
+    drawn = list(gallery(subject)) if subject is not None else []
+    pictures = {"causal": interventions(subject)} if subject is not None else {}
+    body = "".join([*drawn, *cards(certificate, pictures), *closing(certificate)])
+    record = certificate.to_json().replace("<", "\\u003c")  # no text in it can end the script element
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
+        f"<title>{html.escape(name)}</title><style>{STYLE}</style></head><body>"
+        f"<header><div><h1>{html.escape(name)}</h1><p class='lead'>{html.escape(_lead(certificate))}</p></div>"
+        "<button id='theme' class='controls'>Dark</button></header>"
+        f"{top_box(certificate)}<main class='grid'>{body}</main>"
+        f"<script type='application/json' id='certificate'>{record}</script><script>{_SCRIPT}</script></body></html>\n"
+    )
+
+
+def _lead(certificate: Certificate) -> str:
+    data, subject, split = certificate.data, certificate.subject, certificate.split
+    places = data.get("domains")
+    where = f" from {len(places)} domains" if places else ""
+    fitted = f", fitted on {subject['rows']} rows" if subject.get("rows") else ""
+    audited = split.get("audited", split["rows"])
+    return f"{subject['kind']}{fitted}; audited on {audited} rows{where} of {', '.join(data['modalities'])}."

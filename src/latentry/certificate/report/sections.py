@@ -1,0 +1,168 @@
+"""The sections of the page, each from the certificate alone."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from latentry import graphs
+from latentry.certificate.chart import Series, line_chart
+from latentry.certificate.part import Part
+from latentry.certificate.record import Certificate
+from latentry.certificate.report.charts import Bar, Span, bars, spans
+from latentry.certificate.report.layout import bullets, card, chip, number_words, table
+from latentry.evidence import Estimate
+
+__all__ = ["cards", "closing", "top_box"]
+
+
+def top_box(certificate: Certificate) -> str:
+    """The answers, one line each, and an alarm when the controls failed."""
+    alarm = ""
+    if not certificate.trusted:
+        alarm = f'<div class="alarm" role="alert"><b>{html.escape(_sentence(certificate["controls"].verdict.sentence))}</b></div>'
+    lines = "".join(_line(part) for part in certificate.parts.values())
+    return f'{alarm}<section class="card top" id="verdicts">{lines}</section>'
+
+
+def _line(part: Part) -> str:
+    status = shown_status(part)
+    power = f" (power {part.verdict.power:.2f})" if status == "not refuted" and part.verdict.power is not None else ""
+    words = html.escape(_sentence(part.verdict.sentence) + power)
+    return f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(status)}<p>{words}</p></div>'
+
+
+def shown_status(part: Part) -> str:
+    """Information is measured, not judged."""
+    return "measured" if part.name == "informative" else part.verdict.status
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def cards(certificate: Certificate, pictures: dict[str, str]) -> Iterator[str]:
+    """One card for each part; pictures of rows are put where they belong."""
+    drawn = {"informative": _informative, "natural": _natural, "causal": _causal, "fit": _fit, "controls": _controls}
+    for name in ("causal", "informative", "natural", "identifiable", "fit", "controls"):
+        if name not in certificate.parts:
+            continue
+        part = certificate.parts[name]
+        body = drawn.get(name, lambda part: "")(part) + pictures.get(name, "") + bullets(part.notes) + _numbers(part)
+        yield card(_titles[name], part.question, f"{chip(shown_status(part))}{body}", long=True)
+
+
+_titles = {
+    "fit": "Fit",
+    "identifiable": "Identifiable",
+    "informative": "Information",
+    "natural": "Natural",
+    "causal": "Causal graph",
+    "controls": "Controls",
+}
+
+
+def _numbers(part: Part) -> str:
+    """Every claim and number behind a verdict, folded away."""
+    rows = [[html.escape(name), chip(v.status), html.escape(_sentence(v.sentence))] for name, v in part.claims.items()]
+    claims = table(("claim", "answer", "why"), rows) if rows and part.name != "controls" else ""
+    figures = [
+        [html.escape(name), html.escape(number_words(n)), html.escape(n.method), "" if n.n in (None, 0) else str(n.n)]
+        for name, n in part.numbers.items()
+    ]
+    numbers = table(("quantity", "value", "method", "rows"), figures, numbers=(1,)) if figures else ""
+    if not claims and not numbers:
+        return ""
+    return f"<details><summary>Numbers and claims</summary>{claims}{numbers}</details>"
+
+
+def _informative(part: Part) -> str:
+    rows = [
+        Bar(f"{row['latent']} about {row['about']}", max(float(e), 0.0), e.low, e.high)
+        for row in part.details.get("table", ())
+        if isinstance(e := part.numbers[f"I({row['latent']}; {row['about']})"], Estimate) and not math.isnan(float(e))
+    ]
+    return bars(rows, "nats, with 95 % intervals") if rows else ""
+
+
+def _natural(part: Part) -> str:
+    rows = part.details.get("table", ())
+    drawn = []
+    for place, claims in groupby(rows, key=lambda row: row["place"]):
+        found = [Span(row["error"].replace(" error", ""), row["lower"], row["upper"], row["status"]) for row in claims]
+        drawn.append(f"<h3>{html.escape(_sentence(place))}</h3>{spans(found, part.details['epsilon'], 'nats')}")
+    return "".join(drawn)
+
+
+def _causal(part: Part) -> str:
+    pattern = graphs.CPDAG.from_json(part.details["cpdag"])
+    strengths = {(a, b): value for a, b, value in part.details["strengths"]}
+    return f"<p></p>{graphs.to_svg(pattern, strengths, title='Causal graph of the latent nodes')}"
+
+
+def _fit(part: Part) -> str:
+    history = part.details.get("history", ())
+    if not history:
+        return ""
+    epochs = np.arange(1, len(history) + 1)
+    names = {"loss": "training", "held_out_loss": "held out"}
+    series = [Series(title, epochs, _column(history, name)) for name, title in names.items() if any(name in row for row in history)]
+    return line_chart(series, "epoch", "loss (nats per row)")
+
+
+def _column(history: Any, name: str) -> np.ndarray:
+    """Losses, without a first few that would flatten all the rest."""
+    values = np.array([math.nan if row.get(name) is None else row[name] for row in history], dtype=float)
+    known = values[np.isfinite(values)]
+    if len(known) < 5:
+        return values
+    low, high = float(known.min()), float(np.quantile(known, 0.98))
+    return np.where(values > high + 0.5 * (high - low), np.nan, values)
+
+
+def _controls(part: Part) -> str:
+    rows = [
+        [html.escape(name), "<b>✗ wrong</b>" if v.refuted else "✓ as it should", html.escape(_sentence(v.sentence))]
+        for name, v in part.claims.items()
+    ]
+    return table(("control", "came out", "what was seen"), rows)
+
+
+def closing(certificate: Certificate) -> Iterator[str]:
+    """What would make it stronger, assumptions, methods, and the record itself."""
+    changes = [
+        f"{_sentence(name)}: {part.verdict.change}."
+        for name, part in certificate.parts.items()
+        if part.verdict.change and not part.verdict.certified
+    ]
+    yield card("What would make this stronger", "", bullets(changes) or "<p>Nothing that is asked here.</p>")
+    assumed = [_sentence(a) + "." for a in certificate.assumptions]
+    yield card("Assumptions", "The verdicts hold if these do.", bullets([certificate.split["sentence"], *assumed]))
+    yield card("Methods and citations", "Exactly what was used.", _methods(certificate), long=True)
+    yield card("Record", "", _record(certificate))
+
+
+def _methods(certificate: Certificate) -> str:
+    used = bullets(method for method in certificate.methods if method != "latentry")
+    entries = f"<details><summary>BibTeX</summary><pre>{html.escape(certificate.citations())}</pre></details>"
+    return f"<details><summary>Methods</summary>{used}</details>{entries}"
+
+
+def _record(certificate: Certificate) -> str:
+    rows = {
+        "latent": certificate.subject["latent"],
+        "data": f"{certificate.data['rows']} rows, fingerprint {certificate.data['fingerprint'][:16]}…",
+        "audited": f"{certificate.split.get('audited', certificate.split['rows'])} rows ({certificate.split['origin']})",
+        "declared": ", ".join(f"{k} = {v}" for k, v in certificate.settings.items() if v is not None),
+        "made": f"{certificate.made['at']}, in {certificate.made['seconds']} s",
+        "versions": ", ".join(f"{name} {number}" for name, number in certificate.versions.items()),
+    }
+    if "model" in certificate.subject:
+        rows["model"] = " ".join(certificate.subject["model"].split())
+    body = table(("", ""), [[html.escape(k), html.escape(str(v))] for k, v in rows.items()])
+    return body + '<p class="controls"><button id="save">Save certificate.json</button></p>'

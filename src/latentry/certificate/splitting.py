@@ -1,0 +1,109 @@
+"""Which rows a certificate may look at: never those that trained what is certified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.data import Dataset
+from latentry.data.split import split_rows
+from latentry.errors import DataError
+
+__all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
+
+FEWEST = 40  # rows that can be audited at all: half of them fit students, half are judged
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The rows that are audited, and how it is known that they are new.
+
+    `origin` is "set aside" (the rest of these data has the fingerprint of the training rows, so that it is proved),
+    "validation" (the data are those of the fit; what the fit held out is taken), "named" (the caller said which rows
+    trained the latents), or "trust".
+    """
+
+    rows: np.ndarray
+    origin: str
+    sentence: str
+    of: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return {"origin": self.origin, "rows": len(self.rows), "of": self.of, "sentence": self.sentence}
+
+
+def rows_to_audit(model: Any, data: Dataset) -> Split:
+    """Rows of the data that did not train the model, as far as its fingerprint tells."""
+    mark = getattr(model, "fingerprint_", None)
+    if mark is None:
+        return _trusted(data, "The model keeps no fingerprint of its training rows")
+    if mark == data.fingerprint:
+        return _validation(model, data)
+    for seed in dict.fromkeys((getattr(model, "seed", 0), 0)):
+        parts = _parted(data, model.rows_, seed)
+        if parts is not None and data.take(parts[0]).fingerprint == mark:
+            sentence = f"{len(parts[1])} of {len(data)} rows were set aside; the others are exactly those of the fit."
+            return _enough(Split(parts[1], "set aside", sentence, len(data)))
+    return _trusted(data, "Their fingerprint is not that of the training rows")
+
+
+def unseen_rows(data: Dataset, seen: Any) -> Split:
+    """Rows to audit of latents made elsewhere."""
+    if seen is None:
+        return _trusted(data, "Nothing is known about which rows trained the latents")
+    trained = np.zeros(len(data), dtype=bool)
+    try:
+        trained[np.asarray(seen)] = True
+    except (IndexError, ValueError, TypeError):
+        raise DataError(f"seen: give row numbers below {len(data)}, or {len(data)} booleans.") from None
+    rows = np.flatnonzero(~trained)
+    sentence = f"{len(rows)} of {len(data)} rows were named as not having trained the latents."
+    return _enough(Split(rows, "named", sentence, len(data)))
+
+
+def _validation(model: Any, data: Dataset) -> Split:
+    share = getattr(model, "validation", 0.0)
+    if not share or round(share * len(data)) < 1:
+        raise DataError(
+            "every row of these data trained the model: nothing is left to audit. Certify on new rows, or fit on a part: "
+            "training, fresh = data.split(0.8, 0.2)."
+        )
+    parts = split_rows(len(data), (1 - share, share), _strata(data), None, model.seed)
+    sentence = (
+        f"The data are those of the fit. Audited are the {len(parts[1])} of {len(data)} rows that it held out; they took no "
+        "part in its gradients, but chose its epoch."
+    )
+    return _enough(Split(parts[1], "validation", sentence, len(data)))
+
+
+def _parted(data: Dataset, training: int, seed: int) -> tuple[np.ndarray, ...] | None:
+    """The two parts that `data.split` would give with as many training rows."""
+    if not 0 < training < len(data):
+        return None
+    share = round(training / len(data), 3)  # shares are round numbers, and each stratum is rounded on its own
+    try:
+        parts = split_rows(len(data), (share, 1 - share), _strata(data), None, seed)
+    except DataError:
+        return None
+    return parts if len(parts[0]) == training else None
+
+
+def _strata(data: Dataset) -> np.ndarray | None:
+    return None if data.domain is None or data.domain.is_continuous else data.domain.values
+
+
+def _trusted(data: Dataset, why: str) -> Split:
+    sentence = f"{why}: all {len(data)} rows are taken on trust as new to what is certified."
+    return _enough(Split(np.arange(len(data)), "trust", sentence, len(data)))
+
+
+def _enough(split: Split) -> Split:
+    if len(split.rows) < FEWEST:
+        raise DataError(
+            f"{len(split.rows)} rows are left to audit, and at least {FEWEST} are needed: half of them fit students, half are "
+            "judged. Give more rows that the model has not seen, or fit again with a larger validation share."
+        )
+    return split

@@ -1,0 +1,222 @@
+"""What is certified: latents of some rows, as channels, with the model that made them if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.errors import DataError, nearest
+
+__all__ = ["Settings", "Subject", "subject_of"]
+
+Blocks = Mapping[str, Sequence[int]] | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was declared before looking."""
+
+    epsilon: float
+    level: float = 0.05
+    seed: int = 0
+    noise: float = 0.25
+    quantiser: int | None = None
+    blocks: Blocks = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        blocks = self.blocks
+        plain = {k: list(map(int, v)) for k, v in blocks.items()} if isinstance(blocks, Mapping) else blocks
+        return {**vars(self), "blocks": list(plain) if isinstance(plain, Sequence) else plain}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Rows and their latents.
+
+    Args:
+        data: the audited rows.
+        latents: the continuous latent as a channel with noise, if there is one.
+        clusters: the latent with finitely many values, if there is one.
+        nodes: codes of each node of a graph, by name.
+        settings: what was declared.
+        model: what made the latents; None for latents from elsewhere.
+        others: latents of the same rows from other fits.
+        definition: what Λ is, in words.
+    """
+
+    data: Dataset
+    latents: GaussianChannel | None
+    clusters: CategoricalChannel | None
+    nodes: Mapping[str, np.ndarray]
+    settings: Settings
+    model: Any = None
+    others: tuple[np.ndarray, ...] = ()
+    definition: str = ""
+
+    @property
+    def channel(self) -> Channel:
+        """The latent whose naturality is judged: the one with finitely many values if there is one."""
+        return self.clusters if self.clusters is not None else self.latents  # type: ignore[return-value]
+
+    @property
+    def domain(self) -> np.ndarray | None:
+        """A label for each row, if the domain has labels."""
+        place = self.data.domain
+        return None if place is None or place.labels is None else place.as_labels()
+
+    @cached_property
+    def observables(self) -> Dataset:
+        """The blocks whose relation to the latent is judged: modalities, or chosen columns of a table."""
+        return blocks_of(self.data, self.settings.blocks)
+
+    def take(self, rows: np.ndarray) -> Subject:
+        """The same latents of fewer rows."""
+        fewer = {name: codes[rows] for name, codes in self.nodes.items()}
+        return replace(
+            self,
+            data=self.data.take(rows),
+            latents=None if self.latents is None else GaussianChannel(self.latents.mean[rows], self.latents.scale[rows]),
+            clusters=None if self.clusters is None else CategoricalChannel(self.clusters.probabilities[rows]),
+            nodes=fewer,
+            others=tuple(z[rows] for z in self.others),
+        )
+
+
+def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[Any] = ()) -> Subject:
+    """Latents of the rows, from a model, a channel, or an array."""
+    blocks_of(data, settings.blocks)  # a mistyped block is noticed before anything is computed
+    if hasattr(source, "channel"):
+        return _from_model(source, data, settings, others)
+    if others:
+        raise DataError("others: give fits of the same model; latents from elsewhere have none.")
+    if isinstance(source, CategoricalChannel):
+        return Subject(data, None, source, {}, settings, definition="a latent with finitely many values, as given")
+    channel = source if isinstance(source, GaussianChannel) else _embedding(source)
+    if isinstance(channel, CategoricalChannel):
+        return Subject(data, None, channel, {}, settings, definition="labels, as given")
+    latents, words = _declared(channel, settings, "the embedding")
+    return _quantised(Subject(data, latents, None, {}, settings, definition=words))
+
+
+def _from_model(model: Any, data: Dataset, settings: Settings, others: Sequence[Any]) -> Subject:
+    channel = model.channel(data)
+    name = type(model).__name__
+    latents, words = None, ""
+    if isinstance(channel, GaussianChannel):
+        latents, words = _declared(channel, settings, f"the posterior of the {name}")
+    clusters = channel if isinstance(channel, CategoricalChannel) else _clusters(model, data)
+    if clusters is not None:
+        words = f"the cluster of the {name}" + (f"; beside it {words}" if words else "")
+    rest = tuple(np.asarray(one.transform(data), dtype=np.float64) for one in others)
+    found = Subject(data, latents, clusters, _nodes(model, data), settings, model, rest, words)
+    return found if clusters is not None else _quantised(found)
+
+
+def _clusters(model: Any, data: Dataset) -> CategoricalChannel | None:
+    """The probability of each cluster in each row, where a model has clusters."""
+    if not hasattr(model, "clusters"):
+        return None
+    found = model.clusters(data)
+    if isinstance(found, CategoricalChannel):
+        return found
+    values = np.asarray(found)
+    if values.ndim == 2:
+        return CategoricalChannel(values.astype(np.float64))
+    return CategoricalChannel(np.eye(int(values.max()) + 1)[values.astype(int)])
+
+
+def _nodes(model: Any, data: Dataset) -> dict[str, np.ndarray]:
+    """The value of each node in each row, where a model has a graph."""
+    if not hasattr(model, "nodes") or not callable(model.nodes) or not hasattr(model, "graph_"):
+        return {}
+    found, names = model.nodes(data), model.graph_.names
+    if isinstance(found, Mapping):
+        return {name: _codes(found[name]) for name in names}
+    columns = np.asarray(found)
+    return {name: _codes(columns[:, i]) for i, name in enumerate(names)}
+
+
+def _codes(values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    return array.argmax(axis=1) if array.ndim == 2 else array.astype(np.int64)
+
+
+def _declared(channel: GaussianChannel, settings: Settings, what: str) -> tuple[GaussianChannel, str]:
+    """A latent without noise has infinite information about its input: noise is declared as part of what it is."""
+    if (channel.scale > 0).all():
+        return channel, what
+    spread = channel.mean.std(axis=0)
+    mean = channel.mean / np.where(spread > 0, spread, 1.0)
+    words = f"{what}, each latent divided by its spread, plus Gaussian noise of {settings.noise:g}"
+    return GaussianChannel(mean, np.full_like(mean, settings.noise)), words
+
+
+def _quantised(subject: Subject) -> Subject:
+    """The continuous latent rounded to a few values, if that was declared; the centres come from a fifth of the rows."""
+    count, latents = subject.settings.quantiser, subject.latents
+    if count is None or latents is None:
+        return subject
+    if count < 2:
+        raise DataError(f"quantiser = {count}: give at least 2 values.")
+    from sklearn.cluster import KMeans
+
+    spread = latents.mean.std(axis=0)
+    scaled = latents.mean / np.where(spread > 0, spread, 1.0)
+    some = np.random.default_rng(subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
+    centres = KMeans(count, n_init=4, random_state=subject.settings.seed).fit(scaled[some])
+    kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
+    codes = centres.predict(scaled)
+    words = f"{subject.definition}, rounded to the nearest of {count} centres"
+    whole = replace(subject, clusters=CategoricalChannel(np.eye(count)[codes]), definition=words)
+    return whole.take(kept)
+
+
+def _embedding(given: Any) -> Channel:
+    """An array of latents: labels, or columns of numbers."""
+    array = np.asarray(given)
+    if array.dtype.kind in "iubU" and array.ndim == 1:
+        levels, codes = np.unique(array, return_inverse=True)
+        return CategoricalChannel(np.eye(len(levels))[codes])
+    if array.dtype.kind not in "fiu" or array.ndim not in (1, 2):
+        raise DataError(
+            f"latents of shape {array.shape} and dtype {array.dtype}: give a fitted model, a channel, labels (rows,), or an "
+            "array of numbers (rows, latents)."
+        )
+    numbers = array.astype(np.float64).reshape(len(array), -1)
+    bad = np.argwhere(~np.isfinite(numbers))
+    if len(bad):
+        raise DataError(f"the latents are not finite in row {bad[0, 0]}, latent {bad[0, 1]}: every row needs all of them.")
+    return GaussianChannel(numbers, np.zeros_like(numbers))
+
+
+def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
+    """Modalities by name, or columns of the only modality, as a Dataset of their own."""
+    if blocks is None:
+        return data
+    if not isinstance(blocks, Mapping):
+        unknown = [name for name in blocks if name not in data.names]
+        if unknown:
+            raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
+        return data.select(*blocks)
+    name = data.names[0]
+    if len(data.names) > 1 or data[name].ndim != 2:
+        raise DataError("blocks of columns are for data with one table; name modalities instead: blocks=['image', 'curve'].")
+    width = data[name].shape[1]
+    for block, columns in blocks.items():
+        strange = [c for c in columns if not 0 <= int(c) < width]
+        if strange:
+            raise DataError(f"block {block!r} names column {strange[0]}, and there are {width}.")
+    table = np.asarray(data[name])
+    mask = data.observed[name]
+    return Dataset(
+        {block: table[:, list(columns)] for block, columns in blocks.items()},
+        data.domain,
+        observed=dict.fromkeys(blocks, mask),
+        factors=data.factors,
+    )

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA, FastICA
+
+import latentry as lt
+from latentry.generators import finite_laws
+
+
+def test_a_natural_latent_is_certified_in_every_mixture(certificate):
+    part = certificate["natural"]
+    assert part.verdict.certified
+    assert set(part.claims) == {"domain 0", "domain 1", "every mixture", "all rows pooled"}
+    assert {row["place"] for row in part.details["table"]} == {"domain 0", "domain 1", "every mixture", "all rows pooled"}
+    assert certificate.trusted
+    assert certificate["controls"].verdict.certified
+
+
+def test_failure_that_only_domains_show_is_refuted(finite):
+    data, latent = finite(finite_laws.xor_across_domains(0.4, shared=True))
+    part = lt.certify(latent, data, only=["natural"])["natural"]
+    assert part.verdict.refuted
+    assert part.claims["domain 0"].refuted
+    assert part.claims["all rows pooled"].status != "refuted"
+    assert any("seen only domain by domain" in note for note in part.notes)
+
+
+def test_leaked_noise_is_refuted(finite):
+    data, latent = finite(finite_laws.leaked_noise())
+    part = lt.certify(latent, data, only=["natural"])["natural"]
+    assert part.verdict.refuted
+    assert "redundancy" in part.verdict.sentence
+
+
+def test_embeddings_of_another_tool(curved):
+    rows = np.asarray(curved["x"])
+    blocks = {"left": [0, 1, 2], "right": [3, 4, 5]}
+    for tool in (PCA(2), FastICA(2, random_state=0, whiten="unit-variance")):
+        latents = tool.fit(rows[:100]).transform(rows)
+        found = lt.certify(latents, curved, blocks=blocks, seen=np.arange(100), only=["informative", "natural", "controls"])
+        assert found.split["origin"] == "named"
+        assert found.split["audited"] == 200
+        assert not found["natural"].verdict.certified  # continuous mediation never is
+        assert found["informative"].numbers["I(Λ; left)"].low > 0.2
+        assert found.trusted
+        assert "plus Gaussian noise of 0.25" in found.subject["latent"]
+
+
+def test_a_quantised_embedding_is_not_audited_on_the_rows_that_defined_it(curved):
+    latents = PCA(1).fit_transform(np.asarray(curved["x"]))
+    found = lt.certify(latents, curved, quantiser=3, only=["informative"])
+    assert found.split["audited"] == 240
+    assert found.subject["values"] == 3
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 2)) @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(1000, 8))
+    training, fresh = lt.Dataset(rows, domain=np.arange(1000) % 2).split(0.6, 0.4)
+    return lt.VAE(latent_dim=2, epochs=60, hidden=(16,), progress=False).fit(training), fresh
+
+
+def test_a_model_is_scored_on_rows_it_has_not_seen(fitted):
+    model, fresh = fitted
+    found = lt.certify(model, fresh, only=["fit", "identifiable"], others=[model])
+    fit = found["fit"]
+    assert np.isclose(float(fit.numbers["held-out score"]), model.score(fresh), rtol=1e-6)
+    assert fit.claims["better than independent Gaussian entries"].certified
+    assert fit.claims["restarts agree"].status == "cannot say"
+    assert 0.5 < fit.numbers["reconstruction of x (R²)"].value < 1
+    assert len(fit.details["history"]) == len(model.history_)
+    assert "VAE assumes nothing that changes between domains" in found["identifiable"].verdict.sentence
+
+
+def test_shuffled_rows_score_no_better_than_gaussians(fitted):
+    """The comparison can fail: a model of other features' order is refuted."""
+    model, fresh = fitted
+    turned = lt.Dataset(-3 * np.asarray(fresh["x"])[:, ::-1], domain=fresh.domain)
+    assert lt.certify(model, turned, only=["fit"])["fit"].claims["better than independent Gaussian entries"].refuted
+
+
+def test_identifiable_latents_are_certified_and_shuffled_domains_are_not():
+    data = lt.generators.segments(domains=12, rows_per_domain=400, latents=2, layers=1, seed=1)
+    training, fresh = data.split(0.5, 0.5)
+    model = lt.IFlow(epochs=40, blocks=2, components=3, progress=False).fit(training)
+    found = lt.certify(model, fresh, only=["identifiable", "controls"])
+    assert found["identifiable"].verdict.certified
+    assert "shuffled domains, identifiability" in found["controls"].claims
+    assert found.trusted
+    shuffled = fresh.with_domain(np.random.default_rng(0).permutation(fresh.domain.values))
+    assert not lt.certify(model, shuffled, only=["identifiable"])["identifiable"].verdict.certified
+
+
+def test_a_graph_is_tested_on_new_rows(collider):
+    model, data = collider
+    part = lt.certify(model, data, only=["causal"])["causal"]
+    assert part.verdict.status == "not refuted"
+    assert part.verdict.power > 0.99
+    assert part.details["cpdag"]["compelled"] == [["A", "C"], ["B", "C"]]
+    wrong = type(model)(edges=[("A", "B")])
+    refuted = lt.certify(wrong, data, only=["causal"])["causal"].verdict
+    assert refuted.refuted
+    assert "dependence that the graph denies" in refuted.sentence
+
+
+def test_misfit_is_the_divergence_from_the_graph(collider):
+    from latentry.certificate.parts.causal import misfit
+
+    law = np.random.default_rng(0).dirichlet(np.ones(8)).reshape(2, 2, 2)
+    model, _ = collider
+    a, b, c = law.sum((1, 2)), law.sum((0, 2)), law / law.sum(2, keepdims=True)
+    product = a[:, None, None] * b[None, :, None] * c
+    assert np.isclose(misfit(model.graph_, law), (law * np.log(law / product)).sum(), atol=1e-12)
+    assert misfit(model.graph_, product) < 1e-12
+
+
+BAD = {
+    "epsilon": (lambda data, z: lt.certify(z, data, epsilon=0), "epsilon = 0 must be positive"),
+    "level": (lambda data, z: lt.certify(z, data, level=0.7), "level = 0.7 must lie between 0 and 0.5"),
+    "noise": (lambda data, z: lt.certify(z, data, noise=0), "noise = 0 must be positive"),
+    "rows": (lambda data, z: lt.certify(z[:50], data), "the latents have 50 rows and the data 300"),
+    "nan": (lambda data, z: lt.certify(z * np.nan, data), "the latents are not finite in row 0, latent 0"),
+    "blocks": (lambda data, z: lt.certify(z, data, blocks=["y"]), "blocks: no modality is called 'y'"),
+    "columns": (lambda data, z: lt.certify(z, data, blocks={"a": [9]}), "block 'a' names column 9, and there are 6"),
+    "part": (lambda data, z: lt.certify(z, data, only=["naturel"]), "there is no part 'naturel'; did you mean 'natural'?"),
+    "all seen": (lambda data, z: lt.certify(z, data, seen=np.ones(300, bool)), "0 rows are left to audit"),
+    "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
+    "strange": (lambda data, z: lt.certify(np.array([None] * 300), data), "give a fitted model, a channel, labels"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
+def test_bad_input_is_a_sentence(curved, call, words):
+    with pytest.raises(lt.DataError, match="(?s)" + words.replace("(", r"\(").replace("?", r"\?")):
+        call(curved, np.asarray(curved["x"])[:, :2])
+
+
+def test_other_features_are_refused(curved):
+    model = lt.VAE(epochs=1, hidden=(4,), progress=False).fit(curved)
+    with pytest.raises(lt.DataError, match="3"):
+        lt.certify(model, np.asarray(curved["x"])[:, :3])
+
+
+def test_one_block_cannot_be_natural(curved):
+    part = lt.certify(np.asarray(curved["x"])[:, :2], curved, only=["natural"])["natural"]
+    assert part.verdict.status == "cannot say"
+    assert "'x' is the only one" in part.verdict.sentence
+
+
+def test_a_domain_that_is_too_small_leaves_the_pooled_answer(finite):
+    data, latent = finite(finite_laws.planted_natural())
+    small = np.where(np.arange(len(data)) < 2, 9, data.domain.values)
+    part = lt.certify(latent, data.with_domain(small), only=["natural"])["natural"]
+    assert part.verdict.status == "cannot say"
+    assert any("Not judged domain by domain" in note for note in part.notes)

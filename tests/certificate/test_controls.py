@@ -1,0 +1,71 @@
+"""Controls must notice machinery that is broken; each test breaks one thing."""
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.evidence import Bound, Estimate
+from latentry.generators import finite_laws
+
+CONTROLS = {"only": ["controls"]}
+
+
+@pytest.fixture(scope="module")
+def natural(finite):
+    return finite(finite_laws.planted_natural(), 2000)
+
+
+def run(natural):
+    data, latent = natural
+    return lt.certify(latent, data, **CONTROLS)
+
+
+def test_all_controls_hold(natural):
+    found = run(natural)
+    names = set(found["controls"].claims)
+    assert {"shuffled domains, information", "constant latent", "copy latent", "a coin"} <= names
+    assert {"permuted x1, information", "permuted x1, redundancy"} <= names
+    assert found.trusted
+
+
+def test_information_from_nowhere_is_noticed(natural, monkeypatch):
+    leaking = lambda *args, **kwargs: Estimate(0.5, low=0.4, high=0.6, confidence=0.999)  # noqa: E731
+    monkeypatch.setattr("latentry.certificate.parts.controls.mutual_information", leaking)
+    found = run(natural)
+    assert not found.trusted
+    assert "cannot be trusted" in found["controls"].verdict.sentence
+    assert found.verdict.status == "cannot say"
+    assert not found.reached("controls")
+
+
+def test_students_that_know_everything_are_noticed(natural, monkeypatch):
+    monkeypatch.setattr("latentry.certificate.parts.controls._redundancy", lambda *args: 0.0)
+    failed = {name for name, claim in run(natural)["controls"].claims.items() if claim.refuted}
+    assert failed == {"permuted x1, redundancy", "permuted x2, redundancy", "a coin", "constant latent"}
+
+
+def test_students_that_learn_nothing_are_noticed(natural, monkeypatch):
+    monkeypatch.setattr("latentry.certificate.parts.controls._redundancy", lambda *args: 9.0)
+    failed = {name for name, claim in run(natural)["controls"].claims.items() if claim.refuted}
+    assert failed == {"constant latent", "copy latent"}
+
+
+def test_rows_that_repeat_do_not_fool_the_controls(natural):
+    """Every row twice: a student meets half of its exam in its lessons, and must still not know a coin."""
+    data, latent = natural
+    twice = data.take(np.repeat(np.arange(len(data)), 2))
+    assert lt.certify(np.repeat(latent, 2), twice, **CONTROLS).trusted
+
+
+def test_chance_does_not_break_the_trust(finite):
+    """Twenty certificates, eight controls each at one in a thousand: more than one failure has probability 0.01."""
+    broken = 0
+    for seed in range(20):
+        data, latent = finite(finite_laws.planted_natural(seed=seed), 600, seed=seed)
+        broken += not lt.certify(latent, data, seed=seed, **CONTROLS).trusted
+    assert broken <= 1
+
+
+def test_bounds_of_controls_are_numbers(natural):
+    for claim in run(natural)["controls"].claims.values():
+        assert all(isinstance(b, Bound) and np.isfinite(b.value) for b in claim.evidence.values())
