@@ -1,6 +1,7 @@
 """Latent-variable models, one file each."""
 
 from latentry.models.base import LatentModel
+from latentry.models.causal_pima import CausalPIMA
 from latentry.models.choosing import Choice, choose
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
@@ -8,4 +9,4 @@ from latentry.models.registry import MODELS, model_class
 from latentry.models.saving import load_model
 from latentry.models.vae import VAE
 
-__all__ = ["Choice", "IVAE", "MODELS", "VAE", "IFlow", "LatentModel", "choose", "load_model", "model_class"]
+__all__ = ["Choice", "IVAE", "MODELS", "VAE", "CausalPIMA", "IFlow", "LatentModel", "choose", "load_model", "model_class"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from latentry.errors import DataError, nearest
+from latentry.models.causal_pima import CausalPIMA
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
 from latentry.models.vae import VAE
 
 __all__ = ["MODELS", "model_class"]
 
-MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE, IVAE, IFlow)}
+MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE, IVAE, IFlow, CausalPIMA)}
 
 
 def model_class(name: str) -> type[Any]:

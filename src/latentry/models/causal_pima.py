@@ -1,0 +1,352 @@
+"""causalPIMA: multimodal latents, clusters, and a causal graph over what the clusters mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.data import Batch, Dataset
+from latentry.graphs import Counts, EdgeFrequencies, Graph, Knowledge, edge_frequencies, hodge_graph, hodge_init
+from latentry.graphs import counterfactual as other_world
+from latentry.graphs import sample as draw_nodes
+from latentry.models.checks import whole_number
+from latentry.models.conditional import Manifold, only
+from latentry.models.expert_updates import new_expert
+from latentry.models.latent_graph import LatentGraph, latent_graph, warn_reversible
+from latentry.models.mixture import BLOCKED, HodgeTable, Table, solve_rows, standard_mixture
+from latentry.models.mixture_updates import shape_of
+from latentry.models.node_labels import NodesParameter
+from latentry.models.node_updates import Nodes, UpdateNodes
+from latentry.models.pima_checks import check_causal_pima, parse_nodes
+from latentry.models.pima_module import JointBound, Pima
+from latentry.models.structural_em import Experiments, complete_graph
+from latentry.models.vae import VAE
+from latentry.nets.physics import Expert
+from latentry.training import Phase, map_rows
+
+__all__ = ["CausalPIMA"]
+
+_PRETRAINING = 0.4  # share of the epochs
+
+
+@dataclass(eq=False, repr=False)
+class CausalPIMA(VAE):
+    r"""Latents of many modalities, in clusters; clusters are configurations of nodes; the nodes have a causal graph.
+
+    :math:`p(x, z, N) = \prod_m p(x_m \mid z, N)\; p(z \mid N) \prod_\ell p(N_\ell \mid \mathrm{Pa}(N_\ell))`, after Walker,
+    Actor, Martinez and Trask (*Causal disentanglement of multimodal data*, 2023) and Trask et al. (2022). The posterior of
+    z is a masked product of experts over whatever was observed; that of the nodes is the exact mean-field optimum.
+
+    What it cannot do: observations determine a graph up to equivalence at most, so :attr:`graph_` shows arrows only where
+    all equivalent graphs agree. Nodes mean something because each moves one latent (``means="axes"``) or adds a part to
+    the mean ("additive"); without that, any relabelling of the clusters fits as well. Features that are not bimodal,
+    or overlap much, are not found. No hidden common cause of two nodes is allowed for.
+
+    Args:
+        nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ...
+        experts: For a modality, an expert in place of its decoder: ``{"curve": latentry.nets.two_piece_linear(grid)}``.
+        graph: "search" (exact search and the bound of the whole mixture, after every few epochs), or "hodge" (the
+            paper's differentiable graph, end to end).
+        means: "axes" (node ℓ moves latent ℓ), "additive" (parts add up), "free" (the paper: every cluster its own), or
+            "auto": axes where there are enough latents.
+        covariance: "diagonal", or "full" for a covariance in each cluster.
+        gamma: "exact", or "sample" for the paper's probabilities at one drawn z.
+        pretraining: "vae" (standard normal prior), or "reconstruction".
+        mixture_updates: Rounds of EM after each epoch.
+        starts: From which nodes are first sought.
+        required: Edges that must be in the graph, as (parent, child).
+        forbidden: Edges that must not be.
+        tiers: Groups of nodes, causes first: no edge leads back into an earlier group.
+        interventions: For a label of the domain, the nodes that were set in its rows: ``{"treated": {"N1": 1}}``.
+        graph_penalty: For each edge, in nats per row, in "hodge" mode.
+        graph_steps: Further gradient steps on the graph after each epoch, in "hodge" mode.
+        cooling: First and last temperature of the graph, in "hodge" mode.
+
+    For the other arguments see :class:`VAE` and :class:`LatentModel`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> bits = rng.integers(0, 2, size=(200, 2))
+    >>> rows = 4 * bits @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(200, 5))
+    >>> model = CausalPIMA(nodes=(2, 2), epochs=10, hidden=(16,), progress=False).fit(rows)
+    >>> model.clusters(rows).shape, model.nodes(rows).shape
+    ((200,), (200, 2))
+    """
+
+    epochs: int = 150
+    nodes: Any = NodesParameter((2, 2))
+    experts: Mapping[str, Expert] | None = None
+    graph: str = "search"
+    means: str = "auto"
+    covariance: str = "diagonal"
+    gamma: str = "exact"
+    pretraining: str = "vae"
+    mixture_updates: int = 5
+    starts: int = 8
+    required: Sequence[tuple[str, str]] = ()
+    forbidden: Sequence[tuple[str, str]] = ()
+    tiers: Sequence[Sequence[str]] = ()
+    interventions: Mapping[Any, Mapping[str, int]] | None = None
+    graph_penalty: float = 0.01
+    graph_steps: int = 20
+    cooling: Sequence[float] = (1.0, 0.1)
+
+    name: ClassVar[str] = "causal-pima"
+
+    # What the contract asks for ---------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT002 (scikit-learn's signature)
+        """Parameters as they were given."""
+        return super().get_params(deep) | {"nodes": self.__dict__["nodes"]}
+
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        return "evidence lower bound (one draw per row)"
+
+    @property
+    def reads_domain(self) -> bool:
+        """Only to know which nodes were set."""
+        return bool(self.interventions)
+
+    def learn_facts(self, data: Dataset) -> dict[str, Any]:
+        """Likelihoods, and what was set in each domain."""
+        check_causal_pima(self, data)
+        given = {str(label): dict(do) for label, do in (self.interventions or {}).items()}
+        labels = data.domain.labels if given and data.domain is not None else ()
+        experiments = [given.get(str(label), {}) for label in labels or ()]
+        return super().learn_facts(data) | {"experiments": experiments}
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """The domain counts only where it says what was set."""
+        if not self.reads_domain or data.domain is None:
+            return data.with_domain(None)
+        return data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
+
+    def build(self, key: jax.Array) -> Any:
+        """Networks, a mixture that is standard normal until nodes are found, and a table without edges."""
+        nodes = self._nodes()
+        clusters = nodes.values.shape[1]
+        one, two = jax.random.split(key)
+        experts = {
+            name: new_expert(
+                expert,
+                self.statistics_.shift.get(name, np.zeros(())),
+                self.statistics_.scale.get(name, np.ones(())),
+                nodes.values,
+                nodes.names,
+            )
+            for name, expert in (self.experts or {}).items()
+        }
+        return Pima(
+            networks=super().build(one),
+            mixture=standard_mixture(clusters, self.latent_dim),
+            table=self._table(nodes, two),
+            experts=experts,
+            counts=jnp.ones((len(nodes.experiments.free), clusters)),
+            age=jnp.zeros((), jnp.int32),
+            sampled=self.gamma == "sample",
+        )
+
+    def _table(self, nodes: Nodes, key: jax.Array) -> Table | HodgeTable:
+        free, blocked = (jnp.asarray(a, jnp.float32) for a in (nodes.experiments.free, nodes.experiments.blocked))
+        flat = -np.log(np.asarray(nodes.outcomes, float))[:, None] * np.ones_like(nodes.values, float)
+        if self.graph == "search":
+            whole = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
+            return Table(jnp.asarray(flat, jnp.float32), jnp.asarray(whole.adjacency, jnp.float32), free, blocked)
+        blank = tuple(jnp.zeros(nodes.outcomes) for _ in nodes.names)
+        first = jnp.asarray(self.cooling[0], jnp.float32)
+        return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked)
+
+    def _nodes(self) -> Nodes:
+        names, outcomes = parse_nodes(self.__dict__["nodes"])
+        means = self._means(len(names))
+        done = [*self.facts_["experiments"], {}]  # the last is mere observation
+        values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
+        free = np.array([[name not in do for name in names] for do in done], float)
+        excluded = [[any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done]
+        experiments = Experiments(names, outcomes, free, BLOCKED * np.array(excluded, float))
+        knowledge = Knowledge(names, self.tiers, tuple(map(tuple, self.required)), tuple(map(tuple, self.forbidden)))
+        shape = shape_of(outcomes, self.latent_dim, means=means, full=self.covariance == "full")
+        return Nodes(names, outcomes, experiments, knowledge, shape, unmix=means == "axes")
+
+    def _means(self, nodes: int) -> str:
+        if self.means != "auto":
+            return self.means
+        return "axes" if self.latent_dim >= nodes and self.covariance == "diagonal" else "additive"
+
+    def phases(self) -> tuple[Phase, ...]:
+        """Coordinates first, then nodes and everything together."""
+        hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
+        rates: dict[str, Any] = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
+        first = max(1, round(_PRETRAINING * self.epochs))
+        rest = max(1, self.epochs - first)
+        before = Manifold(self.beta if self.pretraining == "vae" else 1e-3, hide)
+        hook = UpdateNodes(
+            self._nodes(),
+            rounds=self.mixture_updates,
+            starts=self.starts,
+            every=5,
+            graph_steps=self.graph_steps,
+            penalty=self.graph_penalty,
+            cooling=(float(self.cooling[0]), float(self.cooling[1]), rest),
+            seed=self.seed,
+        )
+        joint = JointBound(self.beta, hide, self.graph_penalty)
+        moving = only("networks") if self.graph == "search" else trained_graph
+        return (
+            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks"), **rates),
+            Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
+        )
+
+    @staticmethod
+    def posterior(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Of each latent."""
+        return module.posterior(batch)
+
+    @staticmethod
+    def evidence(module: Pima, batch: Batch, key: jax.Array) -> jax.Array:
+        """The evidence lower bound of each row."""
+        fit, rest = module.bound(batch, key)
+        return fit + rest
+
+    @staticmethod
+    def generate(module: Pima, key: jax.Array, count: int) -> dict[str, jax.Array]:
+        """Clusters as often as the table says, then latents, then data."""
+        one, two = jax.random.split(key)
+        return module.draw(jax.random.categorical(one, module.table.log_table()[-1], shape=(count,)), two)
+
+    @staticmethod
+    def rebuild(module: Pima, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
+        """Expected values of every modality."""
+        return module.means(batch)
+
+    # What a user asks -------------------------------------------------------------------------
+
+    def cluster_probabilities(self, X: Any, y: Any = None) -> np.ndarray:
+        """Of each cluster, (rows, clusters); clusters count through the nodes' values, the last node fastest."""
+        return map_rows(_probabilities, self.module_, self._ready(X, y)).astype(np.float64)
+
+    def clusters(self, X: Any, y: Any = None) -> np.ndarray:
+        """The most probable cluster of each row."""
+        return self.cluster_probabilities(X, y).argmax(axis=1)
+
+    def node_probabilities(self, X: Any, y: Any = None) -> dict[str, np.ndarray]:
+        """For each node, the probability of its values in each row."""
+        names, outcomes = parse_nodes(self.__dict__["nodes"])
+        table = self.cluster_probabilities(X, y).reshape(-1, *outcomes)
+        axes = range(1, len(outcomes) + 1)
+        return {n: table.sum(axis=tuple(a for a in axes if a != i + 1)) for i, n in enumerate(names)}
+
+    @property
+    def graph_(self) -> LatentGraph:
+        """The graph of the nodes: its class, one member with tables, strengths of the edges."""
+        check_is_fitted(self)
+        nodes, table = self._nodes(), self.module_.table
+        if isinstance(table, HodgeTable):
+            graph = hodge_graph(table.hodge, nodes.names, nodes.outcomes, temperature=float(table.temperature))
+        else:
+            graph = Graph.from_adjacency(np.asarray(table.adjacency), nodes.names, nodes.outcomes)
+        counts = nodes.experiments.counts(np.asarray(self.module_.counts, np.float64))
+        return latent_graph(graph, counts, nodes.knowledge, nodes.experiments.targets)
+
+    def graph_frequencies(self, X: Any, y: Any = None, *, replicates: int = 200, seed: int = 0) -> EdgeFrequencies:
+        """How often edges come back when rows are drawn with replacement; the latents stay as they are."""
+        nodes, found = self._nodes(), self.graph_
+        gamma = self.cluster_probabilities(X, y)
+        whole_number("replicates", replicates, least=1)
+        rng, graphs = np.random.default_rng(seed), []
+        for _ in range(replicates):
+            weight = np.bincount(rng.integers(0, len(gamma), len(gamma)), minlength=len(gamma))
+            graphs.append(found.find(Counts.from_table((weight @ gamma).reshape(nodes.outcomes), nodes.names)))
+        return edge_frequencies(graphs)
+
+    @property
+    def experts_(self) -> dict[str, dict[str, np.ndarray]]:
+        """For each expert its parameters: ``{"x0": values, "x0_error": standard errors, ...}``, and the noise."""
+        check_is_fitted(self)
+        return {name: _expert_table(decoder) for name, decoder in self.module_.experts.items()}
+
+    def impute(self, X: Any, y: Any = None) -> Any:
+        """Every modality of every row: as measured where it was, expected values where it was not."""
+        data = self._complete(self._read(X, y, fitting=False))
+        filled = self.reconstruct(X, y)
+        found = {}
+        for name, guess in (filled if isinstance(filled, dict) else {"x": filled}).items():
+            seen = data.observed[name]
+            found[name] = np.array(guess)
+            found[name][seen] = np.asarray(data[name])[seen]
+        return found if isinstance(filled, dict) else found["x"]
+
+    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, seed: int = 0) -> Any:
+        """New rows in the data's own units; with ``do``, of the world in which those nodes are set."""
+        if not do:
+            return super().sample(n, seed=seed)
+        check_is_fitted(self)
+        whole_number("n", n, least=1)
+        whole_number("seed", seed, least=0)
+        found = self.graph_
+        labels = draw_nodes(found.graph, n, seed, do=do)
+        warn_reversible(found, do)
+        drawn = self.module_.draw(self._cluster_of(labels), jax.random.key(seed))
+        return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+
+    def counterfactual(
+        self, X: Any, y: Any = None, *, do: Mapping[str, int], seed: int = 0, coupling: str = "monotone"
+    ) -> Any:
+        """What these rows would have looked like had the nodes been set: expected values, in the data's own units.
+
+        The nodes' noise is kept (see :func:`latentry.graphs.counterfactual`), and so is a row's place within its cluster.
+        """
+        found = self.graph_
+        data = self._ready(X, y)
+        mean, gamma = map_rows(_place, self.module_, data)
+        labels = np.stack(np.unravel_index(gamma.argmax(axis=1), found.graph.outcomes), axis=1)
+        imagined = other_world(found.graph, labels, do, seed, coupling=coupling)  # type: ignore[arg-type]
+        warn_reversible(found, do)
+        before, after = self._cluster_of(labels), self._cluster_of(imagined)
+        moved = _moved(self.module_, jnp.asarray(mean), before, after)
+        return self._outward({name: np.asarray(array) for name, array in moved.items()})
+
+    def _cluster_of(self, labels: np.ndarray) -> jax.Array:
+        outcomes = parse_nodes(self.__dict__["nodes"])[1]
+        return jnp.asarray(np.ravel_multi_index(tuple(labels.T), outcomes))
+
+
+def trained_graph(module: Pima) -> Any:
+    """Networks and the graph's own parameters are trained; the rest is updated in blocks."""
+    chosen = only("networks")(module)
+    parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))
+    return eqx.tree_at(lambda m: (m.table.hodge, m.table.logits), chosen, replace=parts)
+
+
+def _probabilities(module: Pima, batch: Batch, key: jax.Array) -> jax.Array:
+    return module.probabilities(batch)
+
+
+def _place(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return module.posterior(batch)[0], module.probabilities(batch)
+
+
+@eqx.filter_jit
+def _moved(module: Pima, latents: jax.Array, before: jax.Array, after: jax.Array) -> dict[str, jax.Array]:
+    """Rows with the same place within another cluster, decoded."""
+    mixture = module.mixture
+    inner = jnp.einsum("rij,rj->ri", mixture.factors[before], latents - mixture.means[before])
+    there = mixture.means[after] + solve_rows(mixture.factors[after], inner)
+    return module.decoded(mixture.coordinates(there), jax.nn.one_hot(after, len(mixture.means)))
+
+
+def _expert_table(decoder: Any) -> dict[str, np.ndarray]:
+    found = {}
+    for name, _ in decoder.groups:
+        found[name] = np.asarray(decoder.values[name], np.float64)
+        found[f"{name}_error"] = np.asarray(decoder.errors[name], np.float64)
+    return found | {"noise": np.exp(np.asarray(decoder.log_scale, np.float64))}

@@ -1,0 +1,193 @@
+"""After each epoch: the mixture, the experts and the graph, for the encoder as it is now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from latentry.data import Batch, Dataset
+from latentry.graphs import Graph, Knowledge, annealed
+from latentry.models.expert_updates import updated_expert
+from latentry.models.mixture import HodgeTable, Mixture, Table
+from latentry.models.mixture_updates import Encoded, Gaussians, Shape
+from latentry.models.node_start import find_nodes
+from latentry.models.pima_module import Pima
+from latentry.models.structural_em import Experiments, Found, Latent, best_graph, climb, complete_graph, table_terms
+from latentry.training import map_rows
+
+__all__ = ["Nodes", "UpdateNodes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """What the nodes are: names, outcomes, experiments, what is known of the graph, and the mixture's shape."""
+
+    names: tuple[str, ...]
+    outcomes: tuple[int, ...]
+    experiments: Experiments
+    knowledge: Knowledge
+    shape: Shape
+    unmix: bool  # whether a linear map brings the networks' coordinates to the axes
+
+    @property
+    def values(self) -> np.ndarray:
+        """Value of each node in each cluster, (nodes, clusters)."""
+        return np.stack(np.unravel_index(np.arange(int(np.prod(self.outcomes))), self.outcomes))
+
+
+@dataclass(frozen=True, eq=False)
+class UpdateNodes:
+    """A phase's hook: block-coordinate updates on all training rows, deterministic for a given module and data.
+
+    Args:
+        nodes: what they are.
+        rounds: of EM after each epoch.
+        starts: from which nodes are first sought.
+        every: epochs between two looks at other graphs.
+        graph_steps: gradient steps on the graph's own parameters after each epoch, where gradients move it.
+        penalty: for each edge, in those steps.
+        cooling: first temperature, last temperature, epochs between them.
+        seed: of the starts.
+    """
+
+    nodes: Nodes
+    rounds: int
+    starts: int
+    every: int
+    graph_steps: int
+    penalty: float
+    cooling: tuple[float, float, int]
+    seed: int
+
+    def __call__(self, module: Pima, data: Dataset, key: jax.Array) -> Pima:
+        """The module with everything updated but its networks."""
+        if int(module.age) == 0:
+            module = self._first(module, data)
+        for _ in range(2 if module.experts else 1):
+            found = self._climbed(module, data)
+            module = self._with(module, found)
+            module = _with_experts(module, data, found.gamma, first=False)
+        if isinstance(module.table, HodgeTable):
+            module = self._with_graph_steps(module, key)
+        return eqx.tree_at(lambda m: m.age, module, module.age + 1)
+
+    def _first(self, module: Pima, data: Dataset) -> Pima:
+        nodes = self.nodes
+        rows = _encoded(module, data, experts=False)
+        whole = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
+        found = find_nodes(
+            rows, nodes.shape, nodes.experiments, whole, unmix=nodes.unmix, starts=self.starts, seed=self.seed
+        )
+        return _with_experts(self._with(module, found), data, found.gamma, first=True)
+
+    def _climbed(self, module: Pima, data: Dataset) -> Found:
+        nodes, rows = self.nodes, _encoded(module, data, experts=True)
+        moving = isinstance(module.table, Table)
+        options: dict[str, Any] = {"unmix": nodes.unmix}
+        found = climb(
+            rows, self._latent(module), nodes.shape, nodes.experiments, steps=self.rounds, tables=moving, **options
+        )
+        if moving and int(module.age) % self.every == 0:
+            found = best_graph(rows, found, nodes.shape, nodes.experiments, nodes.knowledge, **options)
+        return found
+
+    def _latent(self, module: Pima) -> Latent:
+        nodes, mixture, table = self.nodes, module.mixture, module.table
+        if isinstance(table, Table):
+            graph = Graph.from_adjacency(np.asarray(table.adjacency), nodes.names, nodes.outcomes)
+            terms = np.asarray(table.terms, np.float64)
+        else:
+            graph, terms = complete_graph(nodes.names, nodes.outcomes), np.asarray(table.terms(), np.float64)
+        parts = (mixture.unmixing, mixture.centre, mixture.means, mixture.factors)
+        unmixing, centre, means, factors = (np.asarray(part, np.float64) for part in parts)
+        return Latent(unmixing, centre, Gaussians(means, factors), graph, terms)
+
+    def _with(self, module: Pima, found: Found) -> Pima:
+        latent = _standardised(found.latent, self.nodes, found)
+        mixture = Mixture(*(_single(part) for part in (
+            latent.gaussians.means, latent.gaussians.factors, latent.unmixing, latent.centre,
+        )))  # fmt: skip
+        module = eqx.tree_at(lambda m: (m.mixture, m.counts), module, (mixture, _single(found.counts)))
+        if isinstance(module.table, HodgeTable):
+            return module
+        fresh = (_single(latent.terms), _single(latent.graph.adjacency.astype(float)))
+        return eqx.tree_at(lambda m: (m.table.terms, m.table.adjacency), module, fresh)
+
+    def _with_graph_steps(self, module: Pima, key: jax.Array) -> Pima:
+        """Gradient steps on the graph alone, for the expected counts as they are; then a lower temperature."""
+        start, stop, epochs = self.cooling
+        assert isinstance(module.table, HodgeTable)
+        table = module.table
+        if int(module.age) == 0:  # begin at the complete graph's own tables
+            whole = complete_graph(self.nodes.names, self.nodes.outcomes)
+            terms = table_terms(whole, np.asarray(module.counts, np.float64), self.nodes.experiments.free)
+            logits = tuple(_single(term.reshape(self.nodes.outcomes)) for term in terms)
+            table = eqx.tree_at(lambda t: t.logits, table, logits)
+        temperature = _single(annealed(int(module.age), epochs, start, stop))
+        table = eqx.tree_at(lambda t: (t.temperature, t.noise), table, (temperature, 0.3 * temperature))
+        for step in range(self.graph_steps):
+            table = _graph_step(table, module.counts, jnp.float32(self.penalty), jax.random.fold_in(key, step))
+        return eqx.tree_at(lambda m: m.table, module, table)
+
+
+def _coordinates(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    return (*module.coordinates(batch), module.beside(batch))
+
+
+def _encoded(module: Pima, data: Dataset, *, experts: bool) -> Encoded:
+    mean, scale, beside = map_rows(_coordinates, module, data)
+    several = len(module.counts) > 1 and data.domain is not None
+    return Encoded(
+        mean.astype(np.float64),
+        scale.astype(np.float64) ** 2,
+        beside.astype(np.float64) if experts and module.experts else 0.0,
+        np.asarray(data.domain.values, np.int64) if several and data.domain is not None else None,
+    )
+
+
+def _with_experts(module: Pima, data: Dataset, gamma: np.ndarray, *, first: bool) -> Pima:
+    fresh = {n: updated_expert(decoder, data, n, gamma, first=first) for n, decoder in module.experts.items()}
+    return eqx.tree_at(lambda m: m.experts, module, fresh) if fresh else module
+
+
+def _standardised(latent: Latent, nodes: Nodes, found: Found) -> Latent:
+    """The same model with latents of unit variance: their scale is free, and free things drift."""
+    if not nodes.unmix:
+        return latent
+    weight = found.counts.sum(axis=0) / found.counts.sum()
+    means, factors = latent.gaussians.means, latent.gaussians.factors
+    variance = weight @ (means**2 + 1 / np.diagonal(factors, axis1=1, axis2=2) ** 2) - (weight @ means) ** 2
+    scale = np.sqrt(variance)
+    gaussians = Gaussians(means / scale, factors * scale)
+    return Latent(latent.unmixing / scale[:, None], latent.centre, gaussians, latent.graph, latent.terms)
+
+
+def _single(array: Any) -> jax.Array:
+    return jnp.asarray(array, jnp.float32)
+
+
+@eqx.filter_jit
+def _graph_step(table: HodgeTable, counts: jax.Array, penalty: jax.Array, key: jax.Array) -> HodgeTable:
+    """One normalised gradient step up the expected log-likelihood of the nodes, less the penalty."""
+    moving, rest = eqx.partition(table, _graph_parts(table))
+
+    def loss(part: HodgeTable) -> jax.Array:
+        whole = eqx.combine(part, rest)
+        return -(counts * whole.log_table(key)).sum() / counts.sum() + penalty * whole.edges().sum()
+
+    slope = eqx.filter_grad(loss)(moving)
+    size = optax.tree.norm(slope)
+    step = 0.3 / jnp.maximum(size, 1.0)
+    return eqx.combine(jax.tree.map(lambda value, way: value - step * way, moving, slope), rest)
+
+
+def _graph_parts(table: HodgeTable) -> Any:
+    blank = jax.tree.map(lambda _: False, table)
+    chosen = jax.tree.map(lambda _: True, (table.hodge, table.logits))
+    return eqx.tree_at(lambda t: (t.hodge, t.logits), blank, chosen)

@@ -1,0 +1,120 @@
+"""Sentences for parameters of causalPIMA that cannot be right."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+from latentry.data import Dataset
+from latentry.errors import DataError, nearest
+from latentry.graphs import Knowledge
+from latentry.graphs.names import as_names, as_outcomes, as_values
+from latentry.models.checks import real_number, whole_number
+from latentry.nets.physics import Expert
+
+__all__ = ["check_causal_pima", "parse_nodes"]
+
+_CHOICES = {
+    "graph": ("search", "hodge"),
+    "means": ("auto", "axes", "additive", "free"),
+    "covariance": ("diagonal", "full"),
+    "gamma": ("exact", "sample"),
+    "pretraining": ("vae", "reconstruction"),
+}
+_MOST_CLUSTERS = 4096
+
+
+def parse_nodes(given: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and outcomes.
+
+    >>> parse_nodes((2, 3)), parse_nodes({"lattice": 2})
+    ((('N1', 'N2'), (2, 3)), (('lattice',), (2,)))
+    """
+    named = isinstance(given, Mapping)
+    if not isinstance(given, (Mapping, tuple, list)) or not len(given):
+        raise DataError(f"nodes = {given!r}: give the outcomes of each node, such as (2, 2, 3), or a mapping from names.")
+    sizes = tuple(given.values()) if named else tuple(given)
+    if not all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in sizes):
+        raise DataError(f"nodes = {given!r}: outcomes are whole numbers of at least 2.")
+    names = as_names(tuple(given) if named else None, len(sizes))
+    outcomes = as_outcomes(sizes, names)
+    if math.prod(outcomes) > _MOST_CLUSTERS:
+        raise DataError(f"nodes = {given!r} makes {math.prod(outcomes):,} clusters, more than {_MOST_CLUSTERS:,}.")
+    return names, outcomes
+
+
+def check_causal_pima(model: Any, data: Dataset) -> None:
+    """Every parameter of the model's own, against the data."""
+    names, outcomes = parse_nodes(model.__dict__["nodes"])
+    for parameter, known in _CHOICES.items():
+        value = getattr(model, parameter)
+        if value not in known:
+            raise DataError(f"{parameter} = {value!r} is not known{nearest(str(value), known)}")
+    _check_means(model, len(outcomes))
+    for parameter in ("mixture_updates", "starts"):
+        whole_number(parameter, getattr(model, parameter), least=1)
+    whole_number("graph_steps", model.graph_steps, least=0)
+    real_number("graph_penalty", model.graph_penalty, above=-1e-300)
+    _check_cooling(model.cooling)
+    Knowledge(names, model.tiers, tuple(map(tuple, model.required)), tuple(map(tuple, model.forbidden)))
+    if math.prod(outcomes) > len(data):
+        raise DataError(
+            f"nodes = {model.__dict__['nodes']!r} makes {math.prod(outcomes)} clusters, but n_samples = {len(data)}: "
+            "more clusters than rows. Ask for fewer nodes or outcomes."
+        )
+    _check_experts(model, data, names)
+    _check_interventions(model, data, names, outcomes)
+
+
+def _check_means(model: Any, nodes: int) -> None:
+    if model.means == "axes" and model.latent_dim < nodes:
+        raise DataError(
+            f'means = "axes" needs a latent for each node: latent_dim = {model.latent_dim} is below {nodes}. '
+            'Raise latent_dim, or take means = "additive".'
+        )
+    if model.means == "axes" and model.covariance == "full":
+        raise DataError('means = "axes" keeps latents independent within a cluster: take covariance = "diagonal".')
+
+
+def _check_cooling(cooling: Any) -> None:
+    if not isinstance(cooling, (tuple, list)) or len(cooling) != 2:
+        raise DataError(f"cooling = {cooling!r}: give the first and the last temperature, such as (1.0, 0.1).")
+    for temperature in cooling:
+        real_number("cooling", temperature, above=0)
+
+
+def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
+    if model.experts is None:
+        return
+    if not isinstance(model.experts, Mapping):
+        raise DataError(f"experts = {model.experts!r}: give a mapping from modality to expert.")
+    for modality, expert in model.experts.items():
+        if modality not in data.names:
+            raise DataError(f"experts names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
+        if not isinstance(expert, Expert):
+            raise DataError(f"experts[{modality!r}] = {expert!r}: make it with latentry.nets.expert(function, ...).")
+        expert.checked(modality, data.layout.shape(modality))
+        for name, parameter in expert.parameters.items():
+            if parameter.per not in ("cluster", "all", *names):
+                known = nearest(str(parameter.per), ("cluster", "all", *names))
+                raise DataError(f"experts[{modality!r}]: parameter {name!r} is per {parameter.per!r}, which is not known{known}")
+    if set(model.experts) == set(data.names):
+        raise DataError("experts stand for every modality: at least one must have a network, or the latents mean nothing.")
+
+
+def _check_interventions(model: Any, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:
+    if model.interventions is None:
+        return
+    if not isinstance(model.interventions, Mapping):
+        raise DataError('interventions: give a mapping such as {"treated": {"N1": 1}}, from labels of the domain.')
+    if data.domain is None or data.domain.labels is None:
+        raise DataError("interventions names labels of the domain: give each row its label, as Dataset(..., domain=).")
+    labels = [str(label) for label in data.domain.labels]
+    for label, do in model.interventions.items():
+        if str(label) not in labels:
+            raise DataError(f"interventions names {label!r}, which is no label of the domain{nearest(str(label), labels)}")
+        if not isinstance(do, Mapping):
+            raise DataError(f"interventions[{label!r}] = {do!r}: give the nodes that were set, such as {{'N1': 1}}.")
+        as_values(do, names, outcomes, f"interventions[{label!r}]")

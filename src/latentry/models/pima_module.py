@@ -1,0 +1,166 @@
+r"""The module of causalPIMA: networks, a mixture prior tied to a graph's table, and experts in place of decoders."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from latentry.data import Batch
+from latentry.models.mixture import HodgeTable, Mixture, Table
+from latentry.models.networks import Networks, hidden_in_part
+from latentry.nets.physics import Expert
+
+__all__ = ["ExpertDecoder", "JointBound", "Pima"]
+
+Metrics = tuple[jax.Array, dict[str, jax.Array]]
+
+
+class ExpertDecoder(eqx.Module):
+    """An expert with its fitted parameters; a cluster's curve does not depend on the latents."""
+
+    values: dict[str, jax.Array]  # one number per group of clusters
+    errors: dict[str, jax.Array]  # standard errors of the same
+    log_scale: jax.Array  # (clusters,): noise, in the data's own units
+    shift: jax.Array  # of the standardised modality
+    scale: jax.Array
+    expert: Expert = eqx.field(static=True)
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(static=True)  # parameter: group of each cluster
+
+    def rows(self) -> jax.Array:
+        """Every cluster's row, in the data's own units: (clusters, ...)."""
+        chosen = {name: self.values[name][jnp.asarray(group)] for name, group in self.groups}
+        return jax.vmap(lambda values: self.expert(**values))(chosen)
+
+    def means(self) -> jax.Array:
+        """The same, standardised."""
+        return (self.rows() - self.shift) / self.scale
+
+    def log_density(self, values: jax.Array) -> jax.Array:
+        """Of standardised rows in each cluster: (rows, clusters)."""
+        raw = (values * self.scale + self.shift)[:, None]
+        away = ((raw - self.rows()) ** 2).reshape(len(values), len(self.log_scale), -1)
+        size = away.shape[2]
+        volume = jnp.log(jnp.broadcast_to(self.scale, values.shape[1:])).sum()
+        constant = volume - size * (self.log_scale + 0.5 * math.log(2 * math.pi))
+        return constant - 0.5 * away.sum(axis=2) * jnp.exp(-2 * self.log_scale)
+
+
+class Pima(eqx.Module):
+    """Latents with clusters, clusters with nodes, nodes with a graph."""
+
+    networks: Networks
+    mixture: Mixture
+    table: Table | HodgeTable
+    experts: dict[str, ExpertDecoder]
+    counts: jax.Array  # (experiments, clusters): expected, over the training rows
+    age: jax.Array  # updates of the mixture so far
+    sampled: bool = eqx.field(static=True)  # whether the clusters' probabilities are those of a draw
+
+    def coordinates(self, batch: Batch) -> tuple[jax.Array, jax.Array]:
+        """Mean and standard deviation of the networks' own coordinates."""
+        return self.networks.encode(batch)
+
+    def posterior(self, batch: Batch) -> tuple[jax.Array, jax.Array]:
+        """Mean and standard deviation of each latent."""
+        return self.mixture.latents(*self.coordinates(batch))
+
+    def fit_of(self, coordinates: jax.Array, batch: Batch) -> jax.Array:
+        """Log density of the modalities that networks decode."""
+        known = {name: decoder for name, decoder in self.networks.decoders.items() if name not in self.experts}
+        net = self.networks
+        return Networks(net.encoders, known, net.heads, net.latents).fit_of(coordinates, batch)
+
+    def beside(self, batch: Batch) -> jax.Array:
+        """Log-likelihood of each cluster by the experts alone, (rows, clusters)."""
+        total = jnp.zeros((len(batch.weight), self.mixture.means.shape[0]))
+        for name, decoder in self.experts.items():
+            total = total + batch.observed[name][:, None] * decoder.log_density(batch.values[name])
+        return total
+
+    def log_table(self, batch: Batch, key: jax.Array | None = None) -> jax.Array:
+        """Log-probability of each cluster before anything is seen of a row but its experiment."""
+        table = self.table.log_table(key)
+        if batch.domain is None or len(table) == 1:
+            return table[-1][None]
+        return table[batch.domain]
+
+    def logits(self, batch: Batch, mean: jax.Array, scale: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        r""":math:`\log A_c + E_q \log p(z \mid c) + \log p(x \mid c)`, whose softmax is the exact mean-field optimum."""
+        density = self.mixture.expected_log_density(mean, scale)
+        return self.log_table(batch, key) + density + self.beside(batch)
+
+    def probabilities(self, batch: Batch) -> jax.Array:
+        """Of each cluster, (rows, clusters)."""
+        return jax.nn.softmax(self.logits(batch, *self.coordinates(batch)), axis=1)
+
+    def bound(self, batch: Batch, key: jax.Array, seen: Any = None, noise: jax.Array | None = None) -> tuple[Any, Any]:
+        """Per row the two parts of the evidence lower bound: fit of the networks, and all the rest."""
+        mean, scale = self.networks.encode(batch if seen is None else batch._replace(observed=seen))
+        drawn = mean + scale * jax.random.normal(key, mean.shape)
+        logits = self.logits(batch, mean, scale, noise)
+        rest = jax.nn.logsumexp(logits, axis=1)
+        if self.sampled:
+            rest = self._sampled(batch, drawn, logits, noise)
+        entropy = (jnp.log(scale) + 0.5 * math.log(2 * math.pi * math.e)).sum(axis=1)
+        return self.fit_of(drawn, batch), rest + entropy
+
+    def _sampled(self, batch: Batch, drawn: jax.Array, logits: jax.Array, noise: jax.Array | None) -> jax.Array:
+        """Equation 16 of the paper: probabilities from the densities at a drawn z; never above the exact optimum."""
+        log_gamma = jax.nn.log_softmax(self.logits(batch, drawn, jnp.zeros_like(drawn), noise), axis=1)
+        return (jnp.exp(log_gamma) * (logits - log_gamma)).sum(axis=1)
+
+    def means(self, batch: Batch) -> dict[str, jax.Array]:
+        """Expected values of every modality."""
+        mean, scale = self.coordinates(batch)
+        gamma = jax.nn.softmax(self.logits(batch, mean, scale), axis=1)
+        return self.decoded(mean, gamma)
+
+    def decoded(self, coordinates: jax.Array, gamma: jax.Array) -> dict[str, jax.Array]:
+        """Expected values for given coordinates and probabilities of the clusters."""
+        found = self.networks.means(coordinates)
+        for name, decoder in self.experts.items():
+            found[name] = jnp.tensordot(gamma, decoder.means(), axes=1)
+        return found
+
+    def draw(self, clusters: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
+        """New rows of these clusters, standardised."""
+        one, two, three = jax.random.split(key, 3)
+        latents = self.mixture.draw(clusters, one)
+        drawn = self.networks.draw(self.mixture.coordinates(latents), two)
+        for name, decoder in self.experts.items():
+            three = jax.random.fold_in(three, 1)
+            rows = decoder.means()[clusters]
+            spread = jnp.exp(decoder.log_scale)[clusters].reshape(-1, *[1] * (rows.ndim - 1)) / decoder.scale
+            drawn[name] = rows + spread * jax.random.normal(three, rows.shape)
+        return drawn
+
+
+@dataclass(frozen=True)
+class JointBound:
+    """The loss: minus the bound of the whole model, the part of prior and clusters weighted by beta.
+
+    Args:
+        beta: 1 is the bound itself.
+        hide: Share of rows in which a modality is hidden from the encoder, though it must still be explained.
+        penalty: For each expected edge, where gradients move the graph.
+    """
+
+    beta: float = 1.0
+    hide: float = 0.0
+    penalty: float = 0.0
+
+    def __call__(self, module: Pima, batch: Batch, key: jax.Array) -> Metrics:
+        """Mean over the rows of a batch."""
+        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
+        fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2))
+        share = batch.weight / batch.weight.sum()
+        parts = {"reconstruction": -(share * fit).sum(), "mixture": -(share * rest).sum()}
+        loss = parts["reconstruction"] + self.beta * parts["mixture"]
+        if isinstance(module.table, HodgeTable):
+            loss = loss + self.penalty * module.table.edges().sum()
+        return loss, parts
