@@ -62,7 +62,7 @@ class MixingSupport:
     @property
     def pinned(self) -> np.ndarray:
         """For each latent, whether structural sparsity holds."""
-        shown = self.present.any(axis=0)
+        shown = np.asarray(self.present.any(axis=0))
         return np.array([bool(shown[k]) and not self.companions(k) for k in range(self.latents)])
 
     def agreement(self, other: MixingSupport) -> float:
