@@ -18,6 +18,7 @@ SMALL = {  # what makes a model small enough for a test; what is fixed there can
     "vae": {"hidden": (4,)},
     "ivae": {"hidden": (4,), "blocks": 1, "components": 2, "prior_hidden": (4,)},
     "iflow": {"blocks": 1, "components": 2, "prior_hidden": (4,)},
+    "cgvae": {"blocks": 1, "components": 2, "prior_hidden": (4,), "restarts": 1},
 }
 
 
@@ -33,7 +34,7 @@ def quick(name, **changes):
 
 
 # Fifty shapes are compiled for scikit-learn: one phase instead of three, and the lighter optimiser.
-LIGHT = {"ivae": {"estimation": "elbo"}, "iflow": {"optimiser": "adam"}}
+LIGHT = {"ivae": {"estimation": "elbo"}, "iflow": {"optimiser": "adam"}, "cgvae": {"optimiser": "adam", "sparsity": 0.0}}
 
 
 @pytest.mark.filterwarnings("ignore:domain .* has only")  # scikit-learn's rows are few

@@ -83,6 +83,7 @@ def sparse_law(
     observed: int | None = None,
     domains: int = 2,
     invariant: int = 0,
+    change: float = 0.5,
     extra: float = 0.0,
     noise: float = 0.0,
     seed: int = 0,
@@ -97,14 +98,14 @@ def sparse_law(
     s3: structural sparsity holds
     """
     width = latents if observed is None else observed
-    _check(mixing, latents, width, domains, invariant, extra, noise, seed)
+    _check(mixing, latents, width, domains, invariant, change, extra, noise, seed)
     rng = np.random.default_rng((seed, 1))
     support = pattern(mixing, latents, width, extra, rng)
     weights = _weights(support.present, rng)
     means, deviations = np.zeros((domains, latents)), np.ones((domains, latents))
     changing = latents - invariant
-    means[:, invariant:] = rng.uniform(-1, 1, size=(domains, changing))
-    deviations[:, invariant:] = np.exp(rng.uniform(np.log(0.5), np.log(2), size=(domains, changing)))
+    means[:, invariant:] = change * rng.uniform(-1, 1, size=(domains, changing))
+    deviations[:, invariant:] = 2 ** (change * rng.uniform(-1, 1, size=(domains, changing)))
     return SparseLaw(
         support=support,
         weights=weights,
@@ -125,14 +126,15 @@ def sparse_mixing(
     domains: int = 2,
     rows_per_domain: int = 5000,
     invariant: int = 0,
+    change: float = 0.5,
     extra: float = 0.0,
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
     """Gaussian latents, some of which change with the domain, seen through a smooth sparse mixing.
 
-    A changing latent has a mean uniform on [-1, 1] and a standard deviation log-uniform on [0.5, 2] in each domain; an
-    invariant one is standard normal everywhere. Weights have magnitudes uniform on [0.5, 1.5], random signs, and a
+    In each domain a changing latent has a mean uniform on [-c, c], c being ``change``, and a standard deviation whose
+    logarithm to base 2 is uniform there too; an invariant one is standard normal everywhere. Weights have magnitudes uniform on [0.5, 1.5], random signs, and a
     condition number below the lower quartile of many draws. :class:`SparseLaw` has the formula of the mixing, and
     :func:`sparse_law`, called with the same arguments, the true parameters and support. After the setting of Li et al.
     (*Synergy between sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025),
@@ -147,6 +149,7 @@ def sparse_mixing(
         domains: Number of domains; 2n + 1 suffice without any sparsity.
         rows_per_domain: Rows in each.
         invariant: Latents (the first ones) whose law is the same in all domains.
+        change: How far laws move: means by this much, deviations by this many factors of 2, up and down.
         extra: Share of the absent edges that are there all the same.
         noise: Standard deviation of Gaussian noise added to what is observed.
         seed: Of everything.
@@ -157,14 +160,22 @@ def sparse_mixing(
     """
     check_counts(rows_per_domain=rows_per_domain)
     law = sparse_law(
-        mixing=mixing, latents=latents, observed=observed, domains=domains, invariant=invariant, extra=extra,
-        noise=noise, seed=seed,
+        mixing=mixing, latents=latents, observed=observed, domains=domains, invariant=invariant, change=change,
+        extra=extra, noise=noise, seed=seed,
     )  # fmt: skip
     return law.draw(rows_per_domain, seed)
 
 
 def _check(
-    mixing: str, latents: int, width: int, domains: int, invariant: int, extra: float, noise: float, seed: int
+    mixing: str,
+    latents: int,
+    width: int,
+    domains: int,
+    invariant: int,
+    change: float,
+    extra: float,
+    noise: float,
+    seed: int,
 ) -> None:
     check_choice("mixing", mixing, PATTERNS)
     check_counts(2, latents=latents)
@@ -172,6 +183,7 @@ def _check(
     check_counts(0, invariant=invariant)
     check_positive("noise", noise, zero=True)
     check_positive("extra", extra, zero=True)
+    check_positive("change", change, zero=True)
     check_seed(seed)
     if width < latents:
         raise DataError(f"observed = {width} variables cannot hold {latents} latents: give at least {latents}.")

@@ -5,6 +5,7 @@ from latentry.identifiability.changes import SufficientChanges, sufficient_chang
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.disentanglement import DCI, dci, mig, sap
 from latentry.identifiability.matching import Match, correlations, match, mcc, r_squared
+from latentry.identifiability.sparsity import SparsityAudit, sparsity
 from latentry.identifiability.unmixing import unmix
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Agreement",
     "Collapse",
     "Match",
+    "SparsityAudit",
     "SufficientChanges",
     "agreement",
     "collapse",
@@ -22,6 +24,7 @@ __all__ = [
     "mig",
     "r_squared",
     "sap",
+    "sparsity",
     "sufficient_changes",
     "unmix",
 ]

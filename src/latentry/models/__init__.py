@@ -2,6 +2,7 @@
 
 from latentry.models.base import LatentModel
 from latentry.models.causal_pima import CausalPIMA
+from latentry.models.cgvae import CGVAE
 from latentry.models.choosing import Choice, choose
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
@@ -9,4 +10,4 @@ from latentry.models.registry import MODELS, model_class
 from latentry.models.saving import load_model
 from latentry.models.vae import VAE
 
-__all__ = ["Choice", "IVAE", "MODELS", "VAE", "CausalPIMA", "IFlow", "LatentModel", "choose", "load_model", "model_class"]
+__all__ = ["CGVAE", "Choice", "IVAE", "MODELS", "VAE", "CausalPIMA", "IFlow", "LatentModel", "choose", "load_model", "model_class"]

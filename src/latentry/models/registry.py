@@ -6,13 +6,14 @@ from typing import Any
 
 from latentry.errors import DataError, nearest
 from latentry.models.causal_pima import CausalPIMA
+from latentry.models.cgvae import CGVAE
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
 from latentry.models.vae import VAE
 
 __all__ = ["MODELS", "model_class"]
 
-MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE, IVAE, IFlow, CausalPIMA)}
+MODELS: dict[str, type[Any]] = {model.name: model for model in (VAE, IVAE, IFlow, CGVAE, CausalPIMA)}
 
 
 def model_class(name: str) -> type[Any]:

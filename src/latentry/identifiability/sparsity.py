@@ -1,0 +1,238 @@
+"""Whether a sparse mixing tells the latents apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.data import Dataset, MixingSupport
+from latentry.errors import DataError
+from latentry.evidence import Bound, Verdict
+
+__all__ = ["SparsityAudit", "sparsity"]
+
+_CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read either way
+
+
+@dataclass(frozen=True, eq=False)
+class SparsityAudit:
+    """What the recovered mixing says about each latent of the first restart.
+
+    Args:
+        verdict: refuted when the pattern leaves some latent open; otherwise cannot say, since a pattern that was learned
+            can agree with the condition and not prove it. A support that was given as known can be certified.
+        support: Recovered edges, (observed, latents).
+        strength: Mean strength of each edge, in deviations of the variable per deviation of the latent.
+        frequency: Share of restarts in which each edge is there, their latents matched to the first's.
+        agreement: F1 of the edges of the worst restart; NaN with one restart.
+        pinned: For each latent, whether some of its variables leave it alone for every other latent, in every restart and
+            whichever way unclear edges are read.
+        companions: For each latent, others that may act on all of its variables.
+        single: Latents that act on one variable only: whatever else acts on it can hide in them.
+        needed: Domains that suffice for each latent by changes alone: 2a + 1, where a counts the latents that act on
+            some variable of its own.
+        present: Domains there are; 0 if unknown.
+        notes: One sentence for each latent.
+        edge: Threshold of a strength.
+    """
+
+    verdict: Verdict
+    support: MixingSupport
+    strength: np.ndarray
+    frequency: np.ndarray
+    agreement: float
+    pinned: tuple[bool, ...]
+    companions: tuple[tuple[int, ...], ...]
+    single: tuple[int, ...]
+    needed: tuple[int, ...]
+    present: int
+    notes: tuple[str, ...]
+    edge: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("verdict", "support")}
+        arrays = {name: value.tolist() for name, value in plain.items() if isinstance(value, np.ndarray)}
+        agreement = None if np.isnan(self.agreement) else self.agreement
+        verdict, support = self.verdict.to_json(), self.support.present.tolist()
+        return plain | arrays | {"agreement": agreement, "verdict": verdict, "support": support}
+
+    def __str__(self) -> str:
+        stable = (
+            "one fit"
+            if np.isnan(self.agreement)
+            else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
+        )
+        return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
+
+
+def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float = 0.8) -> SparsityAudit:
+    r"""Audit of the condition under which a sparse mixing identifies latents, on the mixing that was recovered.
+
+    Structural sparsity (Zheng, Ng and Zhang, *On the identifiability of nonlinear ICA: sparsity and beyond*, 2022): for each
+    latent, variables whose parents have that latent alone in common. Where it holds, changes between domains need to
+    tell apart only the latents that act on the same variables (Li et al., *Synergy between sufficient changes and sparse
+    mixing procedure for disentangled representation learning*, 2025); where it holds for none, all n of them.
+
+    Beyond the condition two readings are refused. A latent that acts on one variable only may hide whatever else acts on
+    that variable, and then looks pinned. Edges that are neither clear nor clearly absent count for neither side.
+
+    Args:
+        models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
+            the pattern is stable; strengths (observed, latents) of one or several fits; or a known MixingSupport.
+        data: Rows at which mixings are read; held out, if the strengths are to be those of new rows.
+        edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
+            share of its own.
+        stable: Least F1 between the edges of restarts that counts as stable.
+
+    >>> audit = sparsity(MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]]))
+    >>> print(audit.verdict)
+    refuted: sparsity leaves latent 0 open: latent 1 acts on every variable that it acts on.
+    >>> audit.pinned, audit.needed
+    ((False, True, True), (5, 7, 5))
+    >>> print(sparsity(MixingSupport(np.ones((3, 3)))).verdict)
+    refuted: sparsity does not help here: the mixing keeps none of the 3 latents apart from the others.
+    """
+    for name, value in (("edge", edge), ("stable", stable)):
+        if not isinstance(value, (int, float)) or not 0 < value < 1:
+            raise DataError(f"{name} = {value!r}: give a number between 0 and 1.")
+    known = isinstance(models, MixingSupport)
+    tables = [models.present.astype(float)] if known else _strengths(models, data)
+    tables = _matched(tables, edge)
+    support = MixingSupport(tables[0] > edge)
+    shared = [support.agreement(MixingSupport(table > edge)) for table in tables[1:]]
+    agreement = min(shared) if shared else np.nan
+    companions = tuple(_companions(tables, latent, edge) for latent in range(support.latents))
+    single = () if known else tuple(int(k) for k in np.flatnonzero(support.present.sum(axis=0) == 1))
+    facts = {
+        "support": support,
+        "pinned": tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
+        "companions": companions,
+        "single": single,
+        "needed": tuple(_needed(support, latent) for latent in range(support.latents)),
+        "present": 0 if known else _domains(models),
+        "agreement": agreement,
+    }
+    notes = tuple(_note(facts, latent) for latent in range(support.latents))
+    return SparsityAudit(
+        _verdict(facts, notes, len(tables), known=known, stable=stable),
+        strength=np.mean(tables, axis=0),
+        frequency=np.mean([table > edge for table in tables], axis=0),
+        notes=notes,
+        edge=edge,
+        **facts,
+    )
+
+
+def _strengths(models: Any, data: Any) -> list[np.ndarray]:
+    several = list(models) if isinstance(models, (list, tuple)) else [models]
+    if not several:
+        raise DataError("models: give at least one.")
+    tables = [_table(model, data) for model in several]
+    for number, table in enumerate(tables):
+        if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all() or (table < 0).any():
+            raise DataError(f"strengths of restart {number} are no finite table (observed, latents) of at least 0.")
+        if table.shape != tables[0].shape:
+            raise DataError(f"restart {number} has shape {table.shape} and restart 0 has {tables[0].shape}.")
+    return tables
+
+
+def _table(model: Any, data: Any) -> np.ndarray:
+    if isinstance(model, np.ndarray):
+        return np.asarray(model, dtype=np.float64)
+    if not hasattr(model, "mixing"):
+        raise DataError(
+            f"{type(model).__name__} has no mixing to read: use a model with mixing(data), such as CGVAE, or give strengths."
+        )
+    if not isinstance(data, Dataset):
+        raise DataError("data: give the rows, as a Dataset, at which the mixing is to be read.")
+    return np.asarray(model.mixing(data), dtype=np.float64)
+
+
+def _matched(tables: list[np.ndarray], edge: float) -> list[np.ndarray]:
+    """Latents of every restart in the order of the first."""
+    first = MixingSupport(tables[0] > edge)
+    orders = [first.matched(MixingSupport(table > edge))[1] for table in tables[1:]]
+    return [tables[0], *(table[:, order] for table, order in zip(tables[1:], orders, strict=True))]
+
+
+def _companions(tables: Sequence[np.ndarray], latent: int, edge: float) -> tuple[int, ...]:
+    """Latents that no variable clearly keeps out, in some restart."""
+    left: set[int] = set()
+    for table in tables:
+        seen, absent = table[:, latent] > _CLEAR * edge, table < edge / _CLEAR
+        apart = (seen[:, None] & absent).any(axis=0)
+        left |= set(np.flatnonzero(~apart).tolist())
+    return tuple(sorted(left - {latent}))
+
+
+def _needed(support: MixingSupport, latent: int) -> int:
+    beside = support.present[support.present[:, latent]].any(axis=0)
+    return 2 * max(int(beside.sum()), 1) + 1
+
+
+def _domains(models: Any) -> int:
+    first = models[0] if isinstance(models, (list, tuple)) else models
+    return int(first.latent_laws().domains) if hasattr(first, "latent_laws") else 0
+
+
+def _note(facts: dict[str, Any], latent: int) -> str:
+    enough = f"by changes alone {facts['needed'][latent]} domains suffice"
+    enough += f", there are {facts['present']}." if facts["present"] else "."
+    others = facts["companions"][latent]
+    if not facts["support"].present[:, latent].any():
+        return f"latent {latent}: no variable depends on it."
+    if others:
+        words = f"{_list(others)} {'acts' if len(others) == 1 else 'act'} on every variable that it acts on"
+        return f"latent {latent}: not pinned, {words}; {enough}"
+    if latent in facts["single"]:
+        return f"latent {latent}: seen in one variable only, in which others may hide; {enough}"
+    return f"latent {latent}: pinned by the pattern; {enough}"
+
+
+def _list(latents: Sequence[int]) -> str:
+    words = [str(k) for k in latents]
+    if len(words) == 1:
+        return f"latent {words[0]}"
+    return f"latents {', '.join(words[:-1])} and {words[-1]}"
+
+
+def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, known: bool, stable: float) -> Verdict:
+    size, open_ones = len(notes), [k for k, holds in enumerate(facts["pinned"]) if not holds]
+    held = Bound(size - len(open_ones), method="known support" if known else "recovered support, all restarts")
+    evidence = {"pinned latents": held}
+    change = f"{2 * size + 1} domains with changes of their own, or variables that depend on fewer latents"
+    unstable = restarts > 1 and facts["agreement"] < stable
+    if len(open_ones) == size or unstable:
+        why = f"the mixing keeps none of the {size} latents apart from the others"
+        if unstable:
+            why = f"restarts find different mixings (F1 {facts['agreement']:.2f}, declared {stable:g})"
+            evidence = {"agreement": Bound(facts["agreement"], method="on the rows given")}
+        return Verdict("refuted", f"sparsity does not help here: {why}.", evidence, change)
+    if open_ones:
+        return Verdict("refuted", _open_sentence(facts, open_ones), evidence, change)
+    if known:
+        return Verdict("certified", f"structural sparsity holds for all {size} latents.", evidence)
+    hidden = facts["single"]
+    if hidden:
+        sentence = (
+            f"{_list(hidden)} {'is' if len(hidden) == 1 else 'are'} seen in one variable only, where others may hide."
+        )
+        return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
+    once = " It was found once: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    sentence = f"the recovered mixing pins all {size} latents, as structural sparsity asks of the true one.{once}"
+    return Verdict("cannot say", sentence, evidence, "restarts, and domains enough to identify by changes alone")
+
+
+def _open_sentence(facts: dict[str, Any], open_ones: Sequence[int]) -> str:
+    parts = []
+    for latent in open_ones:
+        others = facts["companions"][latent]
+        verb = "acts" if len(others) == 1 else "act"
+        parts.append(f"{_list(others)} {verb} on every variable that it acts on" if others else "no variable shows it")
+    if len(open_ones) == 1:
+        return f"sparsity leaves latent {open_ones[0]} open: {parts[0]}."
+    return f"sparsity leaves {_list(open_ones)} open: each has others on every variable that it acts on."

@@ -1,0 +1,211 @@
+"""Sufficient changes and sparse mixing together: latents from few domains."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.data import Batch, Dataset, MixingSupport
+from latentry.errors import DataError, nearest
+from latentry.models.checks import whole_number
+from latentry.models.conditional import Conditional, Manifold, NegativeBound, all_but_seen, only
+from latentry.models.domain_model import OPTIMISERS, DomainModel
+from latentry.models.domains import check_columns
+from latentry.models.iflow import IdentifiableFlow
+from latentry.models.sparse import Penalties, SparseBound, SparseIdentify, SparseLikelihood, changes, mixing_strengths
+from latentry.models.vae import VAE
+from latentry.nets import Flow, SparsityTerm
+from latentry.nets.sigmoidal import sigmoidal_prior
+from latentry.training import Phase, map_rows
+
+__all__ = ["CGVAE"]
+
+ESTIMATIONS = ("auto", "staged", "elbo")
+_SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
+_MOVES = 0.15  # change of a law above which its latent is said to change with the domain
+_LOOK = 2000  # rows at which the mixing is read
+
+
+@dataclass(eq=False, repr=False)
+class CGVAE(DomainModel, VAE):
+    r"""Latents from few domains: laws that change with the domain, and a mixing in which each variable needs few latents.
+
+    The loss is minus the log likelihood (or its lower bound) plus
+    :math:`\lambda\sum_{ij} \mathbb E\,|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`, an L1 penalty on the mixing
+    that does not depend on units. With changes alone n latents need 2n + 1 domains; where the mixing is structurally
+    sparse, two may do (Li et al., *Synergy between sufficient changes and sparse mixing procedure for disentangled
+    representation learning*, 2025; Zheng, Ng and Zhang, 2022). ``latentry.identifiability.sparsity(model)`` says for
+    which latents the condition holds in the recovered mixing.
+
+    As many latents as columns of one table, without noise: exact maximum likelihood of an invertible map. Otherwise the
+    fit is staged as in :class:`IVAE`, with the penalty on the decoder, or follows the bound from the start
+    (``estimation="elbo"``).
+
+    What it cannot do: a dense mixing is not made sparse. A penalty on it chooses one explanation of many, sparser
+    than the truth; so it does for a latent that the true pattern leaves together with another.
+
+    Args:
+        sparsity: Weight λ of the penalty. ``models.choose_sparsity`` compares weights on rows set aside.
+        penalty: "l1"; "l2" (no sparsity, for comparison); "capped" (counts strengths above ``threshold``).
+        threshold: Of "capped".
+        derivative: "exact", "random" (a few axes a row, for images) or "differences"; see ``nets.SparsityTerm``.
+        directions: Axes drawn for each row under the latter two, or worked on at once under "exact".
+        penalty_rows: Rows of each batch on which the penalty is computed.
+        mask: Weight of a group lasso on how far each latent's law changes with the domain: latents that need not change
+            are held still, and ``changing_`` says which do.
+        prior_flow: Free-form laws: a conditional deep sigmoidal flow for each latent on top of ``prior``.
+        noisy: Whether a square table holds observation noise besides the latents; then the fit is staged.
+        estimation: "auto" (exact where possible, staged otherwise), "staged", or "elbo".
+
+    For the other arguments see :class:`IFlow`, :class:`VAE` and :class:`LatentModel`; ``latent_dim=None`` takes as many
+    latents as columns.
+
+    >>> from latentry.generators import sparse_mixing
+    >>> data = sparse_mixing(latents=3, rows_per_domain=100)
+    >>> model = CGVAE(epochs=2, blocks=1, components=2, restarts=1).fit(data)
+    >>> model.transform(data).shape, model.mixing(data).shape
+    ((200, 3), (3, 3))
+    """
+
+    latent_dim: Any = None
+    epochs: int = 120
+    batch_size: int = 256
+    learning_rate: float = 5e-3
+    restarts: int = 4
+    blocks: int = 6
+    sparsity: float = 0.1
+    penalty: str = "l1"
+    threshold: float = 0.1
+    derivative: str = "exact"
+    directions: int | None = None
+    penalty_rows: int = 64
+    mask: float = 0.0
+    prior_flow: bool = False
+    noisy: bool = False
+    estimation: str = "auto"
+    hidden: Sequence[int] = field(default=(128, 128))
+
+    name: ClassVar[str] = "cgvae"
+    takes_latents_from_data: ClassVar[bool] = True
+
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        exact = isinstance(self.module_, IdentifiableFlow) if hasattr(self, "module_") else not self.noisy
+        return "log likelihood" if exact else "evidence lower bound (one draw per row)"
+
+    def learn_facts(self, data: Dataset) -> dict[str, Any]:
+        """Likelihoods and domains, and whether the likelihood is exact."""
+        self._check_sparsity()
+        facts = super().learn_facts(data) | self.domain_facts(data)
+        table = data.names == ("x",) and len(data.layout.shape("x")) == 1
+        square = self.latent_dim is None or self.latent_dim == data.layout.size
+        gaussian = set(facts["likelihoods"].values()) == {"gaussian"}
+        facts["exact"] = self.estimation == "auto" and table and square and gaussian and not self.noisy
+        if facts["exact"]:
+            check_columns(data, "x")
+        return facts
+
+    def _check_sparsity(self) -> None:
+        for name in ("sparsity", "mask", "threshold"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+                raise DataError(f"{name} = {value!r}: give a finite number of at least 0.")
+        if self.estimation not in ESTIMATIONS:
+            raise DataError(
+                f"estimation = {self.estimation!r} is not known{nearest(str(self.estimation), ESTIMATIONS)}"
+            )
+        whole_number("penalty_rows", self.penalty_rows, least=1)
+        if self.directions is not None:
+            whole_number("directions", self.directions, least=1)
+        self._term()
+
+    def _term(self) -> SparsityTerm:
+        return SparsityTerm(self.penalty, self.threshold, self.derivative, self.directions)
+
+    def _latents(self) -> int:
+        return self.layout_.size if self.latent_dim is None else self.latent_dim
+
+    def build_prior(self, latents: int, key: jax.Array) -> Any:
+        """The latents' laws before training, with sigmoidal flows if they are asked for."""
+        plain = super().build_prior(latents, key)
+        if not self.prior_flow:
+            return plain
+        return sigmoidal_prior(
+            plain,
+            domains=self.layout_.domain_size,
+            continuous=self.layout_.domain_labels is None,
+            hidden=self.prior_hidden,
+            key=jax.random.fold_in(key, 1),
+        )
+
+    def build(self, key: jax.Array) -> IdentifiableFlow | Conditional:
+        """An invertible map, or networks with a map between them."""
+        if self.facts_["exact"]:
+            one, two = jax.random.split(key)
+            flow = Flow(self._latents(), blocks=self.blocks, components=self.components, key=one)
+            return IdentifiableFlow(flow, self.build_prior(self._latents(), two), self.seen())
+        staged = self.estimation != "elbo"
+        return self.build_conditional(self.design(), self._latents(), flow=staged, sight="data", draws=1, key=key)
+
+    def phases(self) -> tuple[Phase, ...]:
+        """One, or three when staged."""
+        rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
+        penalties = Penalties(float(self.sparsity), float(self.mask), self._term(), self.penalty_rows)
+        fast = {"direction": OPTIMISERS[self.optimiser], **rates}
+        if self.facts_["exact"]:
+            loss = SparseLikelihood(penalties)
+            return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **fast),)
+        hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
+        slow, bound = 0.4 * self.learning_rate, SparseBound(NegativeBound(self.beta, 1, hide), penalties)
+        if self.estimation == "elbo":
+            return (Phase("fit", bound, self.epochs, slow, trainable=all_but_seen, **rates),)
+        epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
+        return (
+            Phase("manifold", Manifold(self.beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
+            Phase(
+                "identify",
+                SparseIdentify(penalties),
+                epochs["identify"],
+                self.learning_rate,
+                trainable=only("flow", "prior"),
+                **fast,
+            ),
+            Phase("joint", bound, epochs["joint"], slow, trainable=all_but_seen, **rates),
+        )
+
+    @property
+    def changing_(self) -> np.ndarray:
+        """For each latent, whether its learned law changes with the domain by more than a seventh of its deviation."""
+        check_is_fitted(self)
+        return np.asarray(changes(self.module_.prior, self.module_.seen)) > _MOVES
+
+    def mixing(self, X: Any) -> np.ndarray:
+        r"""Mean over rows of :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`, (observed, latents).
+
+        It is read at 2000 of the rows at most; several modalities come in the order of their names.
+        """
+        data = self._ready(X, None)
+        some = np.sort(np.random.default_rng(0).permutation(len(data))[:_LOOK])
+        return map_rows(_strengths, self.module_, data.take(some)).astype(np.float64).mean(axis=0)
+
+    def support(self, X: Any, *, edge: float = 0.1) -> MixingSupport:
+        """Which variable depends on which latent: strengths above ``edge``, a hundredth of the variance by default."""
+        if not 0 < edge < 1:
+            raise DataError(f"edge = {edge!r}: give a strength between 0 and 1.")
+        return MixingSupport(self.mixing(X) > edge)
+
+    @staticmethod
+    def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
+        """Expected values of every modality; an exact map loses nothing."""
+        return {"x": batch.values["x"]} if isinstance(module, IdentifiableFlow) else module.reconstruction(batch)
+
+
+def _strengths(module: Any, batch: Batch, key: jax.Array) -> jax.Array:
+    return mixing_strengths(module, batch)
