@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 import latentry as lt
 from latentry.identifiability import agreement, mcc, unmix
@@ -53,6 +54,7 @@ class FastICAOnce:
         (lambda z: unmix(z[:, [0, 0]], fit_on=z[:, [0, 0]]), "a copy of others"),
         (lambda z: unmix(0 * z, fit_on=0 * z), "constant"),
         (lambda z: agreement([z]), "1 restart: agreement needs at least 2"),
+        (lambda z: agreement([z, PCA()]), r"latents\[1\] is a model: give what it finds"),
         (lambda z: agreement([z, z[:5]]), "give the same rows"),
         (lambda z: agreement([z, z], threshold=2), "threshold = 2"),
         (lambda z: agreement([z, z * np.nan]), "NaN or infinity at row 0"),

@@ -1,8 +1,15 @@
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
 import latentry as lt
+from latentry.data import Batch
+from latentry.models.conditional import Shrunk
+from latentry.nets import prior_for
 
 SMALL = {"blocks": 2, "components": 4, "epochs": 30, "progress": False}
 
@@ -70,7 +77,64 @@ def test_rows_of_a_domain_never_seen_have_no_score(rng):
     assert (model.transform(rows, ["a", "c"] * 30) == model.transform(rows)).all()  # the encoder does not need it
 
 
+def test_only_the_first_means_move(rng):
+    data = lt.Dataset(rng.normal(size=(90, 3)), domain=["a", "b", "c"] * 30)
+    laws = lt.IFlow(**SMALL | {"epochs": 2}, moving=1).fit(data).latent_laws()
+    varies = np.ptp(laws.location, axis=0)
+    assert varies[0] > 0
+    assert (varies[1:] == 0).all()
+    assert (np.ptp(laws.scale, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("u", [np.array([0, 0, 1, 2]), np.array([[0.1], [0.1], [0.5], [0.7]])], ids=["labels", "columns"])
+def test_a_shrunk_loss_adds_the_variance_of_the_scales(u):
+    """Against NumPy, with weights: the last row counts for nothing."""
+    continuous = u.ndim == 2
+    law = prior_for("gaussian", 2, domains=1 if continuous else 3, continuous=continuous, hidden=(4,), key=jax.random.key(0))
+    u, weight = jnp.asarray(u), jnp.array([1.0, 1.0, 1.0, 0.0])
+    batch = Batch({}, {}, u, weight)
+    value, parts = Shrunk(lambda *_: (jnp.array(3.0), {"part": 1}), 0.5)(SimpleNamespace(prior=law), batch, None)
+    scales = np.array([law.at(one)[1] for one in u[:3]])
+    assert np.isclose(value, 3 + 0.5 * scales.var(axis=0).sum(), rtol=1e-5)
+    assert parts == {"part": 1}
+
+
+def test_shrinking_draws_the_scales_together(rng):
+    rows, u = rng.normal(size=(300, 2)) * rng.uniform(0.5, 2, size=(10, 2)).repeat(30, axis=0), np.arange(10).repeat(30)
+    fits = [lt.IFlow(**SMALL, batch_size=16, shrink=weight).fit(rows, u) for weight in (0.0, 10.0)]
+    free, shrunk = (np.log(fit.latent_laws().scale).std(axis=0).mean() for fit in fits)
+    assert shrunk < 0.3 * free
+
+
+def test_rows_of_a_chosen_domain(rng):
+    scale = np.array([[1.0, 1.0], [5.0, 1.0]])
+    u = np.arange(600) % 2
+    model = lt.IFlow(**SMALL, batch_size=16).fit(rng.normal(size=(600, 2)) * scale[u], np.array(["calm", "wild"])[u])
+    calm, wild = model.sample(400, "calm"), model.sample(400, u="wild", seed=1)
+    assert wild[:, 0].std() > 2 * calm[:, 0].std()
+    each = model.sample(400, u=np.array(["calm", "wild"])[np.arange(400) % 2])
+    assert each[1::2, 0].std() > 2 * each[::2, 0].std()
+    with pytest.raises(lt.DataError, match="domain 'mild' was not among the 2 domains"):
+        model.sample(3, "mild")
+    with pytest.raises(lt.DataError, match="u has 2 entries, but n = 3"):
+        model.sample(3, ["calm", "wild"])
+
+
+def test_rows_at_a_value_of_a_continuous_domain(rng):
+    u = rng.uniform(-1, 1, size=600)
+    settings = SMALL | {"batch_size": 16, "prior_hidden": (8,)}
+    model = lt.IFlow(**settings).fit(rng.normal(size=(600, 2)) * np.exp(np.column_stack([2 * u, u])), u)
+    assert model.sample(300, 0.9)[:, 0].std() > 2 * model.sample(300, [-0.9])[:, 0].std()
+
+
 BAD = {
+    "moving latents": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"moving": 4}, "moving = 4, but there are 3 latents"),
+    "moving in place": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"moving": 1, "prior": "variance"},
+        "under prior = 'variance' no location moves",
+    ),
+    "shrink": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"shrink": -1.0}, "shrink = -1.0: give a weight"),
     "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
     "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
     "one domain": (lambda r: lt.Dataset(r, domain=[0] * 20), {}, "at least 2 domains, the data have 1"),

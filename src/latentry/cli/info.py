@@ -75,8 +75,17 @@ def _run(folder: Path) -> dict[str, Any]:
         "model": manifest["model"],
         "data": f"{manifest['data']['rows']} rows, fingerprint {manifest['data']['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in manifest["layout"]["shapes"].items()),
+        **_domains(manifest["layout"]),
         "epochs": f"{len(files.history)}, {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
         "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
     }
+
+
+def _domains(layout: dict[str, Any]) -> dict[str, str]:
+    labels = layout.get("domain_labels")
+    if not layout.get("domain_size"):
+        return {}
+    shown = f"{len(labels)}: {', '.join(map(str, labels[:8]))}{', …' if len(labels) > 8 else ''}" if labels else "continuous"
+    return {"domains": shown}

@@ -86,6 +86,8 @@ class SufficientChanges:
                 f"weakest change {self.weakest.value:.3g} [{self.weakest.low:.3g}, {self.weakest.high:.3g}] standard errors "
                 f"of one row, {self.tolerance:g} declared; {self.without_one[0]:.3g} without domain {self.without_one[1]!r}"
             )
+        if not np.isnan(self.dependence):
+            lines.append(f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}")
         if self.verdict.change:
             lines.append(f"what would change it: {self.verdict.change}")
         return "\n".join(lines)

@@ -73,12 +73,7 @@ def choose(candidates: Sequence[LatentModel], X: Any, y: Any = None, *, share: f
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
     training, aside = data.split(1 - share, share, seed=seed)
-    fitted = tuple(clone(model).fit(training) for model in candidates)
-    kinds = sorted({f"{model.score_name} of {_likelihoods(model)}" for model in fitted})
-    if len(kinds) > 1:
-        raise DataError(
-            f"the scores of the candidates are not of one kind ({'; '.join(kinds)}): compare like with like."
-        )
+    fitted = _fitted(candidates, training)
     rows = [model.score_rows(aside) for model in fitted]
     for number, found in enumerate(rows):
         if not np.isfinite(found).all():
@@ -86,6 +81,19 @@ def choose(candidates: Sequence[LatentModel], X: Any, y: Any = None, *, share: f
     best = int(np.argmax([found.mean() for found in rows]))
     errors = tuple(float((found - rows[best]).std() / np.sqrt(len(found))) for found in rows)
     return Choice(fitted[best], fitted, tuple(float(found.mean()) for found in rows), errors, len(aside))
+
+
+def _fitted(candidates: Sequence[LatentModel], training: Dataset) -> tuple[LatentModel, ...]:
+    """All of them, unless one turns out to score another kind of thing than the first."""
+    fitted: list[LatentModel] = []
+    for model in candidates:
+        fitted.append(clone(model).fit(training))
+        kinds = sorted({f"{one.score_name} of {_likelihoods(one)}" for one in fitted})
+        if len(kinds) > 1:
+            raise DataError(
+                f"the scores of the candidates are not of one kind ({'; '.join(kinds)}): compare like with like."
+            )
+    return tuple(fitted)
 
 
 def _likelihoods(model: LatentModel) -> str:

@@ -14,7 +14,7 @@ from latentry.data import Batch
 from latentry.models.networks import NegativeElbo, Networks, hidden_in_part
 from latentry.nets import ConditionalPrior, Flow, normal_log_density
 
-__all__ = ["SIGHTS", "Conditional", "Identify", "Manifold", "NegativeBound", "WeightedSplit", "all_but_seen"]
+__all__ = ["SIGHTS", "Conditional", "Identify", "Manifold", "NegativeBound", "Shrunk", "WeightedSplit", "all_but_seen"]
 
 SIGHTS = ("product", "joint", "data")
 _FLAT = 10.0  # log-scale of a prior that says nothing
@@ -104,11 +104,10 @@ class Conditional(eqx.Module):
         fit, divergence = self.elbo(batch, key)
         return fit - divergence
 
-    def generate(self, key: jax.Array, count: int) -> dict[str, jax.Array]:
-        """Domains as often as they were seen, latents from their priors, decoded, with observation noise."""
-        one, two, three = jax.random.split(key, 3)
-        u = self.seen[jax.random.randint(one, (count,), 0, len(self.seen))]
-        latents = jax.vmap(self.prior.draw)(u, jax.random.split(two, count))
+    def generate_at(self, u: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
+        """For each domain, latents from its prior, decoded, with observation noise."""
+        two, three = jax.random.split(key)
+        latents = jax.vmap(self.prior.draw)(u, jax.random.split(two, len(u)))
         coordinates = latents if self.flow is None else jax.vmap(self.flow.inverse)(latents)
         return self.networks.draw(coordinates, three)
 
@@ -181,6 +180,27 @@ class NegativeBound:
         fit, divergence = module.elbo(batch, key, seen)
         parts = {"reconstruction": -_mean(fit, batch), "divergence": _mean(divergence, batch)}
         return parts["reconstruction"] + self.beta * parts["divergence"], parts
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    r"""A loss, and ``weight`` times :math:`\sum_i \operatorname{Var}_u \log s_i(u)`: scales differ only where the data ask for it.
+
+    Where one latent tells the domains apart, others may be stretched by any function of it while the scales of the
+    domains undo the stretching; within a domain the function hardly varies, so that the likelihood hardly minds. Of the
+    models that fit alike, this takes the one whose laws change least, as a normal law of log-scales over domains would.
+    """
+
+    loss: Any
+    weight: float
+
+    def __call__(self, module: Any, batch: Batch, key: jax.Array) -> Metrics:
+        """The variance is over the rows of the batch, which also holds for a network in a continuous u."""
+        value, parts = self.loss(module, batch, key)
+        scales = jax.vmap(module.prior.at)(batch.domain)[1]
+        share = (batch.weight / batch.weight.sum())[:, None]
+        uneven = (share * (scales - (share * scales).sum(axis=0)) ** 2).sum()
+        return value + self.weight * uneven, parts
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from sklearn.utils.validation import check_is_fitted
 
 from latentry.data import Batch, Dataset, Domain, LatentLaws
 from latentry.errors import DataError, nearest
 from latentry.models.base import LatentModel
 from latentry.models.checks import check_hidden, whole_number
-from latentry.models.conditional import Conditional, Identify, Manifold, NegativeBound, all_but_seen, only
+from latentry.models.conditional import Conditional, Identify, Manifold, NegativeBound, Shrunk, all_but_seen, only
 from latentry.models.domains import check_domain, domain_facts
 from latentry.models.networks import Design
 from latentry.nets import FAMILIES, ConditionalPrior, Flow, prior_for
@@ -37,6 +38,8 @@ class DomainModel(LatentModel):
 
     prior: str = "gaussian"
     statistics: int = 3
+    moving: int | None = None
+    shrink: float = 0.0
     prior_table: bool | None = None
     prior_hidden: Sequence[int] = field(default=(32, 32))
     blocks: int = 16
@@ -50,6 +53,10 @@ class DomainModel(LatentModel):
         if self.prior not in FAMILIES:
             raise DataError(f"prior {self.prior!r} is not known{nearest(self.prior, FAMILIES)}")
         whole_number("statistics", self.statistics, least=3 if self.prior == "exponential" else 2)
+        if not (isinstance(self.shrink, int | float) and 0 <= self.shrink < np.inf):
+            raise DataError(f"shrink = {self.shrink!r}: give a weight of zero or more.")
+        if self.moving is not None:
+            self._check_moving(self.moving, data)
         for name in ("blocks", "components"):
             whole_number(name, getattr(self, name), least=1)
         check_hidden(self.prior_hidden)
@@ -62,6 +69,14 @@ class DomainModel(LatentModel):
             )
         check_domain(data, type(self).__name__)
         return domain_facts(data, self.seed)
+
+    def _check_moving(self, moving: int, data: Dataset) -> None:
+        whole_number("moving", moving, least=0)
+        latents = data.layout.size if self.latent_dim is None else self.latent_dim
+        if not FAMILIES[self.prior].moves:
+            raise DataError(f"moving = {moving}, but under prior = {self.prior!r} no location moves: leave it out.")
+        if moving > latents:
+            raise DataError(f"moving = {moving}, but there are {latents} latents: give {latents} or fewer.")
 
     def prepared(self, data: Dataset) -> Dataset:
         """A continuous u in units of its own spread, so that years and volts are learned from equally well."""
@@ -83,6 +98,7 @@ class DomainModel(LatentModel):
             key=key,
             table=self.prior_table is not False,
             statistics=self.statistics,
+            moving=self.moving,
         )
 
     def seen(self) -> jax.Array:
@@ -108,6 +124,10 @@ class DomainModel(LatentModel):
             labels=0 if labels is None else len(labels),
         )
 
+    def shrunk(self, loss: Any) -> Any:
+        """The loss, with the weight that ``shrink`` asks for on the spread of the scales over domains."""
+        return Shrunk(loss, float(self.shrink)) if self.shrink else loss
+
     def staged_phases(self, *, beta: float = 1.0, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
         """Find the manifold without domains, identify its coordinates with them, then refine all together."""
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
@@ -117,14 +137,21 @@ class DomainModel(LatentModel):
             Phase("manifold", Manifold(beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
             Phase(
                 "identify",
-                Identify(),
+                self.shrunk(Identify()),
                 epochs["identify"],
                 fast,
                 direction=OPTIMISERS[self.optimiser],
                 trainable=only("flow", "prior"),
                 **rates,
             ),
-            Phase("joint", NegativeBound(beta, draws, hide), epochs["joint"], slow, trainable=all_but_seen, **rates),
+            Phase(
+                "joint",
+                self.shrunk(NegativeBound(beta, draws, hide)),
+                epochs["joint"],
+                slow,
+                trainable=all_but_seen,
+                **rates,
+            ),
         )
 
     def latent_laws(self, u: Any = None) -> LatentLaws:
@@ -133,8 +160,6 @@ class DomainModel(LatentModel):
         Args:
             u: For a continuous u, the values (rows) at which the laws are wanted; some of the training rows by default.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         labels = self.layout_.domain_labels
         points, names, rows = self._points(u)
@@ -189,7 +214,36 @@ class DomainModel(LatentModel):
     @staticmethod
     def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
         """Domains as often as they were seen, latents from their priors, mapped to data."""
-        return module.generate(key, count)
+        one, two = jax.random.split(key)
+        u = module.seen[jax.random.randint(one, (count,), 0, len(module.seen))]
+        return module.generate_at(u, two)
+
+    def sample(self, n: int = 1, u: Any = None, *, seed: int = 0) -> Any:
+        """New rows, in the data's own units: an array, or a dictionary when there are several modalities.
+
+        Args:
+            n: How many.
+            u: The domain of all of them, or of each; by default domains occur as often as they did in the data.
+            seed: Of the draws.
+        """
+        if u is None:
+            return super().sample(n, seed=seed)
+        check_is_fitted(self)
+        whole_number("n", n, least=1)
+        whole_number("seed", seed, least=0)
+        drawn = self.module_.generate_at(self._domains_wanted(u, n), jax.random.key(seed))
+        return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+
+    def _domains_wanted(self, u: Any, n: int) -> jax.Array:
+        labels, columns = self.layout_.domain_labels, self.layout_.domain_size
+        wanted = np.asarray(u) if labels is not None else np.asarray(u, dtype=np.float64)
+        one = wanted.ndim == 0 or (labels is None and wanted.shape == (columns,) and n != columns)
+        wanted = np.repeat(wanted[None], n, axis=0) if one else wanted
+        if len(wanted) != n:
+            raise DataError(f"u has {len(wanted)} entries, but n = {n}: give one domain for all rows, or one for each.")
+        if labels is None:
+            return jnp.asarray(self._standard_u(wanted.reshape(n, columns)), jnp.float32)
+        return jnp.asarray(Domain.of(wanted).recode(labels, columns).values, jnp.int32)
 
     def __sklearn_tags__(self) -> Any:
         """Fit needs the auxiliary variable."""

@@ -41,6 +41,10 @@ class IVAE(DomainModel, VAE):
         prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or
             "exponential" (mean, variance and further statistics).
         statistics: Sufficient statistics of each latent under "exponential", of which location and scale are two.
+        moving: Number of latents whose location may move with u, all by default. Where few do, a smaller number keeps
+            functions of the moving latents out of the others; choose it by held-out rows (``models.choose``).
+        shrink: Weight on how far the latents' log-scales differ between domains, in nats a row; it decides between models that
+            fit alike.
         prior_table: Free parameters for each label (True), a network in u (False); by default a table for labels.
         prior_hidden: Widths of the prior's network, where there is one.
         encoder_sees: Under "elbo", what the posterior knows: "product" (encoder of the data times the prior of the
@@ -137,7 +141,7 @@ class IVAE(DomainModel, VAE):
         hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
         if self._staged:
             return self.staged_phases(beta=self.beta, draws=self.importance, hide=hide)
-        loss: Any = NegativeBound(self.beta, self.importance, hide)
+        loss: Any = self.shrunk(NegativeBound(self.beta, self.importance, hide))
         if self.split is not None:
             a, b, c, d = map(float, self.split)
             loss = WeightedSplit((a, b, c, d), self.facts_["rows"], hide)

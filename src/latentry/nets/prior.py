@@ -42,7 +42,9 @@ FAMILIES = {
 class ConditionalPrior(eqx.Module):
     r"""The law of each latent for each domain: free tables, or networks in u.
 
-    Location and scale as the family says; what does not change with u is learned too, as one number a latent.
+    Location and scale as the family says; what does not change with u is learned too, as one number a latent. The
+    location may move for the first few latents only: where hardly any does, a table for each is an invitation to add
+    functions of one latent to the others, which costs the likelihood almost nothing.
     The family "exponential" has further statistics :math:`T_j(z) = \tanh(z - c_j)` with natural parameters
     :math:`\lambda_j(u)` of their own:
 
@@ -52,8 +54,9 @@ class ConditionalPrior(eqx.Module):
     at most 4, which costs nothing, since latents have no scale of their own.
     """
 
-    location: Any  # table (domains, n), network, or shared (n,)
-    log_scale: Any
+    location: Any  # of the latents that move: table (domains, moving), network, or None
+    still: Any  # of the others: (n - moving,)
+    log_scale: Any  # table (domains, n), network, or shared (n,)
     tilt: Any  # table (domains, n * statistics), network, or None
     centres: tuple[float, ...] = eqx.field(static=True)
     family: str = eqx.field(static=True)
@@ -61,8 +64,10 @@ class ConditionalPrior(eqx.Module):
 
     def at(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
         """Location and log-scale for one row's domain; of the Gaussian factor, when there are further statistics."""
-        moves, stretches, *_ = FAMILIES[self.family]
-        location, log_scale = _value(self.location, u, varies=moves), _value(self.log_scale, u, varies=stretches)
+        location = self.still
+        if self.location is not None:
+            location = jnp.concatenate([_value(self.location, u, varies=True), self.still])
+        log_scale = _value(self.log_scale, u, varies=FAMILIES[self.family].stretches)
         return location, log_scale if self.tilt is None else jnp.minimum(log_scale, _WIDEST)
 
     def tilt_at(self, u: Array) -> Float[Array, "n statistics"]:
@@ -179,16 +184,19 @@ def prior_for(
     key: PRNGKeyArray,
     table: bool = True,
     statistics: int = 2,
+    moving: int | None = None,
 ) -> ConditionalPrior:
     """A prior over ``latents`` given one of ``domains`` labels, or that many continuous columns.
 
     Labels have a free ``table`` of parameters unless it is switched off; columns always have networks.
     ``statistics`` counts all sufficient statistics of the family "exponential", of which location and scale are two.
+    ``moving`` counts the latents whose location may move, all of them by default.
     """
     if family not in FAMILIES:
         raise DataError(f"prior {family!r} is not known{nearest(family, FAMILIES)}")
     keys = jax.random.split(key, 3)
     moves, stretches, _, tilts = FAMILIES[family]
+    moving = (latents if moving is None else moving) if moves else 0
 
     def part(outputs: int, key: PRNGKeyArray, *, varies: bool = True) -> Any:
         if not varies:
@@ -203,7 +211,8 @@ def prior_for(
     further = statistics - 2 if tilts else 0
     centres = tuple(np.linspace(-2, 2, further).tolist()) if further > 1 else (0.0,) * further
     return ConditionalPrior(
-        location=part(latents, keys[0], varies=moves),
+        location=part(moving, keys[0]) if moving else None,
+        still=jnp.zeros(latents - moving),
         log_scale=part(latents, keys[1], varies=stretches),
         tilt=part(latents * further, keys[2]) if further else None,
         centres=centres,
