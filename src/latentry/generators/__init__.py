@@ -5,6 +5,7 @@ from collections.abc import Callable
 from latentry.data import Dataset
 from latentry.generators.circles import circles, circles_graph, measure_circles
 from latentry.generators.content_style import content_style
+from latentry.generators.domain_images import domain_images
 from latentry.generators.gin import gin
 from latentry.generators.imca import imca
 from latentry.generators.lattices import LATTICE_CURVES, lattices, lattices_graph
@@ -21,6 +22,7 @@ __all__ = [
     "circles",
     "circles_graph",
     "content_style",
+    "domain_images",
     "gin",
     "imca",
     "lattices",
@@ -47,4 +49,5 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "lattices": lattices,
     "pendulum": pendulum,
     "sparse_mixing": sparse_mixing,
+    "domain_images": domain_images,
 }

@@ -134,11 +134,11 @@ def sparse_mixing(
     """Gaussian latents, some of which change with the domain, seen through a smooth sparse mixing.
 
     In each domain a changing latent has a mean uniform on [-c, c], c being ``change``, and a standard deviation whose
-    logarithm to base 2 is uniform there too; an invariant one is standard normal everywhere. Weights have magnitudes uniform on [0.5, 1.5], random signs, and a
-    condition number below the lower quartile of many draws. :class:`SparseLaw` has the formula of the mixing, and
-    :func:`sparse_law`, called with the same arguments, the true parameters and support. After the setting of Li et al.
-    (*Synergy between sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025),
-    whose synthetic data are not public; these are ours.
+    logarithm to base 2 is uniform there too; an invariant one is standard normal everywhere. Weights have magnitudes
+    uniform on [0.5, 1.5], random signs, and a condition number below the lower quartile of many draws.
+    :class:`SparseLaw` has the formula of the mixing, and :func:`sparse_law`, called with the same arguments, the true
+    parameters and support. After the setting of Li et al. (*Synergy between sufficient changes and sparse mixing
+    procedure for disentangled representation learning*, 2025), whose synthetic data are not public; these are ours.
 
     Args:
         mixing: "cyclic" (variable i depends on latents i and i + 1 modulo n; structural sparsity holds for n ≥ 3),

@@ -69,7 +69,7 @@ class SparsityAudit:
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
-def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float = 0.8) -> SparsityAudit:
+def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float = 0.9) -> SparsityAudit:
     r"""Audit of the condition under which a sparse mixing identifies latents, on the mixing that was recovered.
 
     Structural sparsity (Zheng, Ng and Zhang, *On the identifiability of nonlinear ICA: sparsity and beyond*, 2022): for each
@@ -107,7 +107,7 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
     agreement = min(shared) if shared else np.nan
     companions = tuple(_companions(tables, latent, edge) for latent in range(support.latents))
     single = () if known else tuple(int(k) for k in np.flatnonzero(support.present.sum(axis=0) == 1))
-    facts = {
+    facts: dict[str, Any] = {
         "support": support,
         "pinned": tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
         "companions": companions,

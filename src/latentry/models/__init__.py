@@ -8,6 +8,21 @@ from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
 from latentry.models.registry import MODELS, model_class
 from latentry.models.saving import load_model
+from latentry.models.sparsity_path import SparsityPath, choose_sparsity
 from latentry.models.vae import VAE
 
-__all__ = ["CGVAE", "Choice", "IVAE", "MODELS", "VAE", "CausalPIMA", "IFlow", "LatentModel", "choose", "load_model", "model_class"]
+__all__ = [
+    "CGVAE",
+    "Choice",
+    "IVAE",
+    "MODELS",
+    "VAE",
+    "CausalPIMA",
+    "IFlow",
+    "LatentModel",
+    "SparsityPath",
+    "choose",
+    "choose_sparsity",
+    "load_model",
+    "model_class",
+]

@@ -1,0 +1,99 @@
+"""The audit of recovered mixings, on strengths made by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.data import MixingSupport
+from latentry.generators import sparse_law
+from latentry.identifiability import sparsity
+
+CYCLE = np.array([[0.8, 0.6, 0, 0], [0, 0.7, 0.7, 0], [0, 0, 0.6, 0.8], [0.5, 0, 0, 0.9]])
+
+
+def test_known_supports_are_decided():
+    assert sparsity(sparse_law(mixing="cyclic").support).verdict.certified
+    chain = sparsity(sparse_law(mixing="chain").support)
+    assert chain.verdict.refuted
+    assert "leaves latent 0 open: latent 1 acts on every variable that it acts on" in chain.verdict.sentence
+    dense = sparsity(sparse_law(mixing="dense").support)
+    assert "sparsity does not help here" in dense.verdict.sentence
+    assert dense.needed == (9, 9, 9, 9)  # 2n + 1, as without sparsity
+
+
+def test_domains_that_suffice_count_the_latents_on_shared_variables():
+    assert sparsity(MixingSupport(CYCLE > 0)).needed == (7, 7, 7, 7)
+    alone = sparsity(MixingSupport(np.eye(3)))
+    assert alone.needed == (3, 3, 3)
+
+
+def test_a_learned_pattern_is_never_certified():
+    found = sparsity(CYCLE)
+    assert found.pinned == (True,) * 4
+    assert found.verdict.status == "cannot say"
+    assert "pins all 4 latents" in found.verdict.sentence
+    assert "fit again from other seeds" in found.verdict.sentence
+    again = sparsity([CYCLE, CYCLE[:, [2, 0, 1, 3]], 0.9 * CYCLE])
+    assert again.agreement == 1
+    assert again.verdict.status == "cannot say"
+    assert "All 3 restarts agree" in again.verdict.sentence
+    assert np.isin(again.frequency, (0, 1)).all()
+
+
+def test_restarts_that_disagree_show_that_sparsity_does_not_help():
+    other = np.array([[0.9, 0, 0, 0.5], [0.5, 0.5, 0.5, 0.5], [0, 0.9, 0.4, 0], [0.3, 0, 0.4, 0.8]])
+    found = sparsity([CYCLE, other])
+    assert found.verdict.refuted
+    assert "restarts find different mixings" in found.verdict.sentence
+
+
+def test_unclear_edges_count_for_neither_side():
+    """An entry near the threshold may be an edge or none: what rests on it is not pinned."""
+    table = CYCLE.copy()
+    table[0, 2] = table[1, 0] = table[3, 1] = table[3, 2] = 0.09
+    assert sparsity(CYCLE).companions[0] == ()
+    assert sparsity(table).companions[0] == (1, 2)
+    assert sparsity(table).verdict.refuted
+
+
+def test_a_latent_in_one_variable_may_hide_others():
+    table = np.array([[0.9, 0, 0], [0, 0.7, 0.7], [0, 0.6, 0], [0, 0, 0.8]])
+    found = sparsity(table)
+    assert found.pinned == (True, True, True)
+    assert found.single == (0,)
+    assert found.verdict.status == "cannot say"
+    assert "latent 0 is seen in one variable only" in found.verdict.sentence
+    assert "others may hide" in found.notes[0]
+
+
+def test_a_latent_that_no_variable_shows():
+    found = sparsity(np.column_stack([CYCLE[:, :3], np.zeros(4)]))
+    assert "no variable depends on it" in found.notes[3]
+    assert not found.pinned[3]
+
+
+def test_it_can_be_written_down():
+    found = sparsity([CYCLE, CYCLE])
+    text = json.loads(json.dumps(found.to_json(), default=str))
+    assert text["support"] == (CYCLE > 0.1).tolist()
+    assert text["verdict"]["status"] == "cannot say"
+    assert "latent 3: pinned" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: sparsity([]), "models: give at least one"),
+        (lambda: sparsity(CYCLE, edge=2), "edge = 2: give a number between 0 and 1"),
+        (lambda: sparsity(CYCLE, stable=0), "stable = 0"),
+        (lambda: sparsity(-CYCLE), "strengths of restart 0 are no finite table"),
+        (lambda: sparsity([CYCLE, CYCLE[:3]]), r"restart 1 has shape \(3, 4\) and restart 0 has \(4, 4\)"),
+        (lambda: sparsity(lt.VAE()), "VAE has no mixing to read"),
+        (lambda: sparsity(lt.CGVAE()), "data: give the rows"),
+    ],
+)
+def test_bad_input(call, sentence):
+    with pytest.raises(lt.DataError, match=sentence):
+        call()
