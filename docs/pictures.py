@@ -33,7 +33,7 @@ def found_and_lost(folder: Path) -> Path:
 
     import latentry as lt
     from latentry.certificate.chart import Series, scatter_chart
-    from latentry.certificate.page import STYLE
+    from latentry.certificate.report import STYLE
 
     data = lt.generators.segments(**lt.generators.SEGMENTS["picture"], seed=3)
     training, held_out = data.split(0.8, 0.2)

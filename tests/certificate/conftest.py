@@ -3,7 +3,7 @@ import pytest
 
 import latentry as lt
 from latentry import graphs
-from latentry.data import CategoricalChannel, GaussianChannel
+from latentry.data import GaussianChannel
 from latentry.generators import finite_laws
 
 
@@ -39,12 +39,11 @@ class Collider:
     def __init__(self, edges=(("A", "C"), ("B", "C"))):
         self.graph_ = graphs.Graph(("A", "B", "C"), edges)
 
-    def nodes(self, data):
-        return {n: np.asarray(data["codes"])[:, i].astype(int) for i, n in enumerate("ABC")}
+    def node_probabilities(self, data):
+        return {n: np.eye(2)[np.asarray(data["codes"])[:, i].astype(int)] for i, n in enumerate("ABC")}
 
-    def clusters(self, data):
-        codes = np.asarray(data["codes"]).astype(int)
-        return CategoricalChannel(np.eye(8)[codes @ [4, 2, 1]])
+    def cluster_probabilities(self, data):
+        return np.eye(8)[np.asarray(data["codes"]).astype(int) @ [4, 2, 1]]
 
     def channel(self, data):
         mean = np.asarray(data["codes"], dtype=float)

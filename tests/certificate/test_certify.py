@@ -10,7 +10,12 @@ def test_a_natural_latent_is_certified_in_every_mixture(certificate):
     part = certificate["natural"]
     assert part.verdict.certified
     assert set(part.claims) == {"domain 0", "domain 1", "every mixture", "all rows pooled"}
-    assert {row["place"] for row in part.details["table"]} == {"domain 0", "domain 1", "every mixture", "all rows pooled"}
+    assert {row["place"] for row in part.details["table"]} == {
+        "domain 0",
+        "domain 1",
+        "every mixture",
+        "all rows pooled",
+    }
     assert certificate.trusted
     assert certificate["controls"].verdict.certified
 
@@ -36,7 +41,9 @@ def test_embeddings_of_another_tool(curved):
     blocks = {"left": [0, 1, 2], "right": [3, 4, 5]}
     for tool in (PCA(2), FastICA(2, random_state=0, whiten="unit-variance")):
         latents = tool.fit(rows[:100]).transform(rows)
-        found = lt.certify(latents, curved, blocks=blocks, seen=np.arange(100), only=["informative", "natural", "controls"])
+        found = lt.certify(
+            latents, curved, blocks=blocks, seen=np.arange(100), only=["informative", "natural", "controls"]
+        )
         assert found.split["origin"] == "named"
         assert found.split["audited"] == 200
         assert not found["natural"].verdict.certified  # continuous mediation never is
@@ -122,7 +129,10 @@ BAD = {
     "nan": (lambda data, z: lt.certify(z * np.nan, data), "the latents are not finite in row 0, latent 0"),
     "blocks": (lambda data, z: lt.certify(z, data, blocks=["y"]), "blocks: no modality is called 'y'"),
     "columns": (lambda data, z: lt.certify(z, data, blocks={"a": [9]}), "block 'a' names column 9, and there are 6"),
-    "part": (lambda data, z: lt.certify(z, data, only=["naturel"]), "there is no part 'naturel'; did you mean 'natural'?"),
+    "part": (
+        lambda data, z: lt.certify(z, data, only=["naturel"]),
+        "there is no part 'naturel'; did you mean 'natural'?",
+    ),
     "all seen": (lambda data, z: lt.certify(z, data, seen=np.ones(300, bool)), "0 rows are left to audit"),
     "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
     "strange": (lambda data, z: lt.certify(np.array([None] * 300), data), "give a fitted model, a channel, labels"),

@@ -1,5 +1,4 @@
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -59,17 +58,6 @@ def test_transform_takes_what_fit_took(call, tmp_path):
         assert call("fit", file, "--modality", "a", "--out", run, *QUICK)[0] == 0
         code, _, error = call("transform", run, file, "--out", out)
         assert (code, error) == (0, "")
-
-
-def test_demo_writes_a_page_and_a_run(call, tmp_path):
-    code, text, _ = call("demo", "--out", tmp_path / "demo", "--quiet", "--json")
-    assert code == 0
-    result = json.loads(text)
-    assert lt.load(result["run"]).history_[-1]["epoch"] == 40
-    page = (tmp_path / "demo" / "report.html").read_text()
-    assert "<svg" in page
-    assert not re.search(r"(src|href)=[\"']?https?:", page)
-    assert call("demo", "--out", tmp_path / "demo", "--quiet")[0] == 0  # again, over the first
 
 
 BAD = {

@@ -18,7 +18,7 @@ from latentry.certificate.part import PARTS, Part
 from latentry.certificate.parts import AUDITS
 from latentry.certificate.record import Certificate
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
-from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
+from latentry.certificate.subject import Blocks, Settings, Subject, subject_of, taken
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
@@ -106,11 +106,15 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
 
 def _checked(settings: Settings) -> Settings:
     if not settings.epsilon > 0:
-        raise DataError(f"epsilon = {settings.epsilon:g} must be positive: it is the largest error that counts as natural.")
+        raise DataError(
+            f"epsilon = {settings.epsilon:g} must be positive: it is the largest error that counts as natural."
+        )
     if not 0 < settings.level < 0.5:
         raise DataError(f"level = {settings.level:g} must lie between 0 and 0.5.")
     if not settings.noise > 0:
-        raise DataError(f"noise = {settings.noise:g} must be positive: without noise a continuous latent is never redundant.")
+        raise DataError(
+            f"noise = {settings.noise:g} must be positive: without noise a continuous latent is never redundant."
+        )
     return settings
 
 
@@ -153,17 +157,17 @@ def _check_fits(latents: Any, data: Dataset) -> None:
         return
     count = len(latents) if hasattr(latents, "__len__") else 0
     if count != len(data):
-        raise DataError(f"the latents have {count} rows and the data {len(data)}: give one row of latents per row of data.")
+        raise DataError(
+            f"the latents have {count} rows and the data {len(data)}: give one row of latents per row of data."
+        )
 
 
 def _taken(latents: Any, rows: np.ndarray) -> Any:
     if hasattr(latents, "channel"):
         return latents
-    if isinstance(latents, CategoricalChannel):
-        return CategoricalChannel(latents.probabilities[rows])
-    if isinstance(latents, GaussianChannel):
-        return GaussianChannel(latents.mean[rows], latents.scale[rows])
-    return np.asarray(latents)[rows]
+    return (
+        taken(latents, rows) if isinstance(latents, CategoricalChannel | GaussianChannel) else np.asarray(latents)[rows]
+    )
 
 
 def _about(subject: Subject) -> dict[str, Any]:
@@ -172,7 +176,11 @@ def _about(subject: Subject) -> dict[str, Any]:
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
     about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
     if model is not None:
-        about |= {"model": repr(model), "fitted_on": getattr(model, "fingerprint_", None), "rows": getattr(model, "rows_", None)}
+        about |= {
+            "model": repr(model),
+            "fitted_on": getattr(model, "fingerprint_", None),
+            "rows": getattr(model, "rows_", None),
+        }
         about["seed"] = getattr(model, "seed", None)
     return about
 

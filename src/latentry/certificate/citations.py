@@ -23,7 +23,9 @@ class Paper:
 
     def bibtex(self) -> str:
         """The entry, ready to paste."""
-        field = {"article": "journal", "inproceedings": "booktitle", "misc": "howpublished", "software": "version"}[self.kind]
+        field = {"article": "journal", "inproceedings": "booktitle", "misc": "howpublished", "software": "version"}[
+            self.kind
+        ]
         rows = {"author": self.author, "title": "{" + self.title + "}", field: self.where, "year": str(self.year)}
         body = ",\n".join(f"  {name} = {{{value}}}" for name, value in rows.items())
         return f"@{self.kind}{{{self.key},\n{body}\n}}"

@@ -45,7 +45,9 @@ class Comparison:
         return "\n".join(["the certificate does not come out again:", *self.verdicts, *self.numbers])
 
 
-def check(certificate: Certificate, latents: Any, data: Dataset, *, tolerance: float = 1e-3, progress: Any = None) -> Comparison:
+def check(
+    certificate: Certificate, latents: Any, data: Dataset, *, tolerance: float = 1e-3, progress: Any = None
+) -> Comparison:
     """Recompute a certificate from its run and its data with its own settings, and compare.
 
     Args:

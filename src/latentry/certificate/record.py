@@ -64,7 +64,9 @@ class Certificate:
     def verdict(self) -> Verdict:
         """Identifiable, natural, and (where there is a graph) in agreement with new rows; controls first."""
         if not self.trusted:
-            return Verdict("cannot say", self.parts["controls"].verdict.sentence, {}, self.parts["controls"].verdict.change)
+            return Verdict(
+                "cannot say", self.parts["controls"].verdict.sentence, {}, self.parts["controls"].verdict.change
+            )
         asked = [self.parts[name].verdict for name in _DECISIVE if name in self.parts]
         if not asked:
             return Verdict("cannot say", "none of the decisive questions was asked.")

@@ -12,7 +12,7 @@ import numpy as np
 from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 
-__all__ = ["Settings", "Subject", "subject_of"]
+__all__ = ["Settings", "Subject", "subject_of", "taken"]
 
 Blocks = Mapping[str, Sequence[int]] | Sequence[str] | None
 
@@ -43,7 +43,7 @@ class Subject:
         data: the audited rows.
         latents: the continuous latent as a channel with noise, if there is one.
         clusters: the latent with finitely many values, if there is one.
-        nodes: codes of each node of a graph, by name.
+        nodes: the values of each node of a graph, by name.
         settings: what was declared.
         model: what made the latents; None for latents from elsewhere.
         others: latents of the same rows from other fits.
@@ -53,7 +53,7 @@ class Subject:
     data: Dataset
     latents: GaussianChannel | None
     clusters: CategoricalChannel | None
-    nodes: Mapping[str, np.ndarray]
+    nodes: Mapping[str, CategoricalChannel]
     settings: Settings
     model: Any = None
     others: tuple[np.ndarray, ...] = ()
@@ -70,6 +70,14 @@ class Subject:
         place = self.data.domain
         return None if place is None or place.labels is None else place.as_labels()
 
+    @property
+    def candidates(self) -> dict[str, Channel]:
+        """Every latent that may be natural: the cluster and its nodes, or the continuous latent."""
+        if self.clusters is None:
+            return {"Λ": self.channel}
+        several = self.nodes if len(self.nodes) > 1 else {}
+        return {"the cluster": self.clusters, **{f"node {name}": channel for name, channel in several.items()}}
+
     @cached_property
     def observables(self) -> Dataset:
         """The blocks whose relation to the latent is judged: modalities, or chosen columns of a table."""
@@ -77,13 +85,12 @@ class Subject:
 
     def take(self, rows: np.ndarray) -> Subject:
         """The same latents of fewer rows."""
-        fewer = {name: codes[rows] for name, codes in self.nodes.items()}
         return replace(
             self,
             data=self.data.take(rows),
-            latents=None if self.latents is None else GaussianChannel(self.latents.mean[rows], self.latents.scale[rows]),
-            clusters=None if self.clusters is None else CategoricalChannel(self.clusters.probabilities[rows]),
-            nodes=fewer,
+            latents=None if self.latents is None else taken(self.latents, rows),
+            clusters=None if self.clusters is None else taken(self.clusters, rows),
+            nodes={name: taken(channel, rows) for name, channel in self.nodes.items()},
             others=tuple(z[rows] for z in self.others),
         )
 
@@ -120,31 +127,29 @@ def _from_model(model: Any, data: Dataset, settings: Settings, others: Sequence[
 
 def _clusters(model: Any, data: Dataset) -> CategoricalChannel | None:
     """The probability of each cluster in each row, where a model has clusters."""
-    if not hasattr(model, "clusters"):
+    if not hasattr(model, "cluster_probabilities"):
         return None
-    found = model.clusters(data)
-    if isinstance(found, CategoricalChannel):
-        return found
-    values = np.asarray(found)
-    if values.ndim == 2:
-        return CategoricalChannel(values.astype(np.float64))
-    return CategoricalChannel(np.eye(int(values.max()) + 1)[values.astype(int)])
+    return CategoricalChannel(_normal(model.cluster_probabilities(data)))
 
 
-def _nodes(model: Any, data: Dataset) -> dict[str, np.ndarray]:
-    """The value of each node in each row, where a model has a graph."""
-    if not hasattr(model, "nodes") or not callable(model.nodes) or not hasattr(model, "graph_"):
+def _nodes(model: Any, data: Dataset) -> dict[str, CategoricalChannel]:
+    """The probability of each value of each node, where a model has a graph."""
+    if not hasattr(model, "node_probabilities") or not hasattr(model, "graph_"):
         return {}
-    found, names = model.nodes(data), model.graph_.names
-    if isinstance(found, Mapping):
-        return {name: _codes(found[name]) for name in names}
-    columns = np.asarray(found)
-    return {name: _codes(columns[:, i]) for i, name in enumerate(names)}
+    return {name: CategoricalChannel(_normal(table)) for name, table in model.node_probabilities(data).items()}
 
 
-def _codes(values: Any) -> np.ndarray:
-    array = np.asarray(values)
-    return array.argmax(axis=1) if array.ndim == 2 else array.astype(np.int64)
+def _normal(table: Any) -> np.ndarray:
+    """Rows that sum to one in double precision too."""
+    values = np.maximum(np.asarray(table, dtype=np.float64), 0.0)
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def taken(channel: Any, rows: np.ndarray) -> Any:
+    """The same channel for fewer rows."""
+    if isinstance(channel, CategoricalChannel):
+        return CategoricalChannel(channel.probabilities[rows])
+    return GaussianChannel(channel.mean[rows], channel.scale[rows])
 
 
 def _declared(channel: GaussianChannel, settings: Settings, what: str) -> tuple[GaussianChannel, str]:
@@ -191,7 +196,9 @@ def _embedding(given: Any) -> Channel:
     numbers = array.astype(np.float64).reshape(len(array), -1)
     bad = np.argwhere(~np.isfinite(numbers))
     if len(bad):
-        raise DataError(f"the latents are not finite in row {bad[0, 0]}, latent {bad[0, 1]}: every row needs all of them.")
+        raise DataError(
+            f"the latents are not finite in row {bad[0, 0]}, latent {bad[0, 1]}: every row needs all of them."
+        )
     return GaussianChannel(numbers, np.zeros_like(numbers))
 
 
@@ -206,7 +213,9 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
         return data.select(*blocks)
     name = data.names[0]
     if len(data.names) > 1 or data[name].ndim != 2:
-        raise DataError("blocks of columns are for data with one table; name modalities instead: blocks=['image', 'curve'].")
+        raise DataError(
+            "blocks of columns are for data with one table; name modalities instead: blocks=['image', 'curve']."
+        )
     width = data[name].shape[1]
     for block, columns in blocks.items():
         strange = [c for c in columns if not 0 <= int(c) < width]

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from latentry.cli.bench import bench
+from latentry.cli.certify import certify
 from latentry.cli.demo import demo
 from latentry.cli.fit import fit
 from latentry.cli.generate import generate
@@ -30,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, fit, transform, mi, natural, generate, bench, info):
+for command in (demo, fit, transform, certify, mi, natural, generate, bench, info):
     app.command()(command)
 
 
@@ -77,6 +78,10 @@ _OPTIONS = {
     r"\bmodalities=": "--modality ",
     r"\blatent_dim\b": "--latents",
     r"\bnoise=σ": "--noise σ",
+    r"\bblocks=": "--block ",
+    r"\bepsilon = ": "--epsilon ",
+    r"\bseen: ": "--seen: ",
+    r"\bothers=\[\.\.\.\]": "--also run",
     r"\bquantiser=m": "--quantiser m",
     r"a tuple of positive widths, such as \(64, 64\)": "positive widths, such as --set hidden=[64,64]",
 }

@@ -6,31 +6,39 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from latentry.certificate.page import model_page, write_page
-from latentry.cli.options import AsJson, Quiet, answer
-from latentry.generators import segments
-from latentry.models import VAE, load_model
+from latentry.certificate import certify
+from latentry.cli.options import AsJson, Quiet
+from latentry.cli.recipes import RECIPES
+from latentry.cli.verdicts import announce, keep, progress_line
+from latentry.errors import DataError, nearest
 
 __all__ = ["demo"]
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the run and the page.")] = Path("latentry-demo"),
+    data: Annotated[str, typer.Option(help=f"One of: {', '.join(RECIPES)}.")] = "lattices",
+    out: Annotated[Path, typer.Option(help="Folder for the run, the report and the certificate.")] = Path(
+        "latentry-demo"
+    ),
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Train a model on built-in data, save it, load it again, and write a page that shows what it found."""
-    data = segments(domains=5, rows_per_domain=1000, latents=2, observed=10, layers=2, noise=0.05, seed=seed)
-    training, fresh = data.split(0.8, 0.2, seed=seed)
-    VAE(latent_dim=2, epochs=40, seed=seed, progress=not quiet).fit(training).save(out / "run")
-    model = load_model(out / "run")
-    page = out / "report.html"
-    write_page(page, model_page(model, fresh, "latentry demo: two latents behind ten measurements"))
-    score = model.score(fresh)
-    result = {"run": str(out / "run"), "page": str(page), "rows": len(fresh), "score": score}
-    words = (
-        f"Fitted on {len(training)} rows, saved, loaded, and scored on {len(fresh)} fresh rows: {score:.3f} nats a row"
-    )
-    answer(result, f"{words} ({model.score_name}).\nRun folder: {out / 'run'}\nOpen {page} in a browser.", as_json=json)
+    """Make or load data, fit a model, certify it on rows set aside, and write a report of what may be believed."""
+    if data not in RECIPES:
+        raise DataError(f"--data {data!r} is not known{nearest(data, RECIPES)}")
+    recipe = RECIPES[data]
+    rows = recipe.data(seed)
+    training, fresh = rows.split(1 - recipe.share, recipe.share, seed=seed)
+    if not quiet and not json:
+        words = f"{recipe.title}: {len(training)} rows to learn from, {len(fresh)} set aside."
+        Console(stderr=True).print(words, markup=False, highlight=False)
+    model = recipe.model(seed, False if quiet or json else "auto").fit(training)
+    model.save(out / "run")
+    certificate = certify(model, rows, seed=seed, progress=progress_line(quiet=quiet or json), **recipe.options)
+    files = keep(certificate, out, recipe.title)
+    extra = {"run": str(out / "run"), "data": data, "rows": len(rows), "epochs": len(model.history_)}
+    announce(certificate, files, extra, as_json=json, show=open_)

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from latentry.certificate import certify as make_certificate
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
+from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
 from latentry.data import read
 from latentry.errors import DataError
 from latentry.models import MODELS, model_class
@@ -33,10 +35,20 @@ def fit(
     set_: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     log: Annotated[Path | None, typer.Option(help="Append each epoch to this file as a JSON line.")] = None,
+    certify: Annotated[
+        bool,
+        typer.Option(
+            "--certify", help="Set a part of the rows aside, certify on them, and write a report into the run."
+        ),
+    ] = False,
+    aside: Annotated[float, typer.Option(help="Share of the rows that --certify sets aside.")] = 0.25,
+    epsilon: Annotated[float, typer.Option(help="For --certify: largest error in nats that counts as natural.")] = 0.05,
+    required: Require = None,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume goes on."""
+    needed = demanded(required)
     kind = model_class(model)
     chosen: dict[str, Any] = {"epochs": epochs, "restarts": restarts, "seed": seed}
     chosen |= {} if latents is None else {"latent_dim": latents}
@@ -44,10 +56,16 @@ def fit(
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
-    fitted = kind(**chosen).fit(rows, run=out, resume=resume, logger=None if log is None else JsonLines(log))
-    _report(fitted, out, as_json=json)
+    training = rows.split(1 - aside, aside, seed=seed)[0] if certify or needed else rows
+    fitted = kind(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    if fitted.state_.stopped == "interrupted" or not (certify or needed):
+        _report(fitted, out, as_json=json)
     if fitted.state_.stopped == "interrupted":
         raise typer.Exit(130)
+    if certify or needed:
+        found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress_line(quiet=quiet or json))
+        announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
+        require(found, needed)
 
 
 def _report(fitted: Any, out: Path, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.models import load_model
 
-__all__ = ["transform"]
+__all__ = ["transform", "wanted"]
 
 
 def transform(
@@ -25,7 +25,7 @@ def transform(
 ) -> None:
     """Write the latents of each row: posterior mean and standard deviation."""
     model = load_model(run)
-    rows = read(data, domain=domain, modalities=_wanted(model))
+    rows = read(data, domain=domain, modalities=wanted(model))
     channel = model.channel(rows)
     assert isinstance(channel, GaussianChannel)
     names = [f"z{i + 1}" for i in range(channel.mean.shape[1])]
@@ -37,7 +37,8 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def _wanted(model: Any) -> dict[str, tuple[str, ...]]:
+def wanted(model: Any) -> dict[str, tuple[str, ...]]:
+    """The modalities and columns of the fit."""
     # A file may hold more than the model knows: take the modalities, and where they have names the columns, of the fit.
     columns = dict(model.layout_.columns)
     return {name: columns.get(name, ()) for name in model.layout_.modalities}

@@ -13,7 +13,7 @@ from latentry.certificate.part import Number, Part
 from latentry.certificate.subject import Subject
 from latentry.evidence import Bound, Verdict
 
-__all__ = ["causal"]
+__all__ = ["causal", "graph_of"]
 
 _DRAWS = 100
 _SEARCH = "bootstrap of the graph search"
@@ -24,14 +24,16 @@ def causal(subject: Subject) -> Part | None:
     """The class of the graph, tested and weighed on rows that did not teach it; None for a model without one."""
     if not subject.nodes:
         return None
-    graph = subject.model.graph_
-    counts = graphs.Counts.from_rows(dict(subject.nodes), outcomes=graph.outcomes)
-    table = _table(subject, graph)
-    pattern = getattr(subject.model, "cpdag_", None) or graphs.cpdag(graph)
+    graph, pattern = graph_of(subject.model)
+    codes = {name: subject.nodes[name].most_likely for name in graph.names}
+    counts = graphs.Counts.from_rows(codes, outcomes=graph.outcomes)
+    table = _table(codes, graph)
     strengths = graphs.edge_strengths(graph.with_cpts(None), counts)
     stability = graphs.bootstrap(counts, _DRAWS, subject.settings.seed)
     numbers: dict[str, Number] = {
-        f"strength of {a} → {b}": Bound(value, "estimate", method="I(child; parent | other parents), plug-in", n=len(subject.data))
+        f"strength of {a} → {b}": Bound(
+            value, "estimate", method="I(child; parent | other parents), plug-in", n=len(subject.data)
+        )
         for (a, b), value in strengths.items()
     }
     numbers |= {
@@ -54,20 +56,29 @@ def causal(subject: Subject) -> Part | None:
     )
 
 
-def _table(subject: Subject, graph: Any) -> np.ndarray | None:
+def graph_of(model: Any) -> tuple[graphs.Graph, graphs.CPDAG]:
+    """A model's graph and its class, whether it keeps the class or not."""
+    found = model.graph_
+    graph = getattr(found, "graph", found)
+    return graph, getattr(found, "cpdag", None) or graphs.cpdag(graph)
+
+
+def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | None:
     """Counts of all configurations of the nodes, if there are few."""
     if np.prod(graph.outcomes, dtype=float) > _CELLS:
         return None
     table = np.zeros(graph.outcomes)
-    np.add.at(table, tuple(subject.nodes[name] for name in graph.names), 1.0)
+    np.add.at(table, tuple(codes[name] for name in graph.names), 1.0)
     return table
 
 
-def _verdict(graph: Any, table: np.ndarray | None, subject: Subject) -> Verdict:
+def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) -> Verdict:
     r"""Likelihood ratio of the saturated table against the graph's factors: :math:`2N\,D(\hat P \| \hat P_G) \sim \chi^2`."""
     epsilon, level = subject.settings.epsilon, subject.settings.level
     if table is None:
-        return Verdict("cannot say", "the nodes have too many configurations for a test of the whole graph.", {}, "fewer nodes")
+        return Verdict(
+            "cannot say", "the nodes have too many configurations for a test of the whole graph.", {}, "fewer nodes"
+        )
     rows, missing = table.sum(), _freedom(graph)
     if missing == 0:
         sentence = "the graph joins every pair of nodes: it denies nothing that new rows could contradict."
@@ -83,17 +94,21 @@ def _verdict(graph: Any, table: np.ndarray | None, subject: Subject) -> Verdict:
         ("independent rows that did not train the latent", "many rows per cell"), n=int(rows),
     )  # fmt: skip
     if lower.value > epsilon:
-        sentence = f"new rows have at least {lower.value:.3g} nats of dependence that the graph denies (p = {p_value:.2g})."
+        sentence = (
+            f"new rows have at least {lower.value:.3g} nats of dependence that the graph denies (p = {p_value:.2g})."
+        )
         return Verdict("refuted", sentence, {"dependence beyond the graph": lower}, "more edges, or better nodes")
     if p_value <= level:
-        sentence = f"new rows depend in ways that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
+        sentence = (
+            f"new rows depend in ways that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
+        )
         return Verdict("cannot say", sentence, {"dependence beyond the graph": lower}, "more rows")
     sentence = f"new rows show none of the dependences that the graph denies (p = {p_value:.2g}); other graphs may agree as well."
     change = "rows in which a node was set by the experimenter: only they can direct reversible edges"
     return Verdict("not refuted", sentence, {"dependence beyond the graph": lower}, change, power)
 
 
-def misfit(graph: Any, table: np.ndarray) -> float:
+def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
     """D(P̂‖P̂_G) in nats: what the table has beyond the product of the graph's conditional laws."""
     law = table / table.sum()
     entropy = -xlogy(law, law).sum()
@@ -105,12 +120,12 @@ def misfit(graph: Any, table: np.ndarray) -> float:
     return max(0.0, float(explained - entropy))
 
 
-def _marginal(law: np.ndarray, graph: Any, nodes: tuple[str, ...]) -> np.ndarray:
+def _marginal(law: np.ndarray, graph: graphs.Graph, nodes: tuple[str, ...]) -> np.ndarray:
     kept = set(graph.axes(nodes))
     return law.sum(axis=tuple(i for i in range(law.ndim) if i not in kept))
 
 
-def _freedom(graph: Any) -> int:
+def _freedom(graph: graphs.Graph) -> int:
     size = dict(zip(graph.names, graph.outcomes, strict=True))
     used = sum((size[n] - 1) * int(np.prod([size[p] for p in graph.parents(n)], dtype=int)) for n in graph.names)
     return int(np.prod(graph.outcomes, dtype=int)) - 1 - used
@@ -129,7 +144,9 @@ def _notes(pattern: Any, stability: Any, graph: Any) -> list[str]:
     notes = []
     if pattern.undirected:
         pairs = ", ".join(f"{a} — {b}" for a, b in pattern.undirected)
-        notes.append(f"The direction of {pairs} is not determined by observations: these edges are drawn without an arrowhead.")
+        notes.append(
+            f"The direction of {pairs} is not determined by observations: these edges are drawn without an arrowhead."
+        )
     weak = [f"{a}, {b} ({stability.of((a, b)):.0%})" for a, b in graph.edges if stability.of((a, b)) < 0.8]
     if weak:
         notes.append(f"Searches on resampled rows do not always join: {'; '.join(weak)}.")

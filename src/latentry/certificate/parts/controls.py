@@ -10,8 +10,8 @@ import numpy as np
 from latentry import identifiability
 from latentry.certificate.gist import gist, is_label, some_rows
 from latentry.certificate.part import Part
-from latentry.certificate.subject import Subject
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.certificate.subject import Subject, taken
+from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.information import mutual_information
@@ -37,7 +37,9 @@ def controls(subject: Subject) -> Part:
         names = ", ".join(failed)
         evidence = {name: bound for v in failed.values() for name, bound in v.evidence.items()}
         sentence = f"this certificate cannot be trusted: {names} came out as if worth something."
-        verdict = Verdict("refuted", sentence, evidence, "independent rows: look for duplicates and for rows in the order of time")
+        verdict = Verdict(
+            "refuted", sentence, evidence, "independent rows: look for duplicates and for rows in the order of time"
+        )
     else:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
         verdict = Verdict("certified", f"all {len(claims)} controls came out as they should.", evidence, "")
@@ -87,7 +89,9 @@ def _permuted_information(subject: Subject, name: str, rng: np.random.Generator)
         x = np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1][order]
     else:
         x = gist(np.asarray(data[name])[order], 3, subject.settings.seed)
-    return _silent("the latent", f"{name} of other rows", _information(_drawn(subject)[inside], x, subject.settings.seed))
+    return _silent(
+        "the latent", f"{name} of other rows", _information(_drawn(subject)[inside], x, subject.settings.seed)
+    )
 
 
 def _constant_information(subject: Subject) -> Outcome:
@@ -126,7 +130,7 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     if len(whole) < 80:
         return
     data = data.take(whole)
-    channel = _taken(subject.channel, whole)
+    channel = taken(subject.channel, whole)
     first = data.names[0]
     if _says(channel) > 2 * epsilon:
         for name in data.names:
@@ -147,13 +151,11 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
 
 
 def _told(bound: float, epsilon: float, what: str) -> Outcome:
-    return bound > epsilon, f"{what} leaves up to {bound:.3g} nats of the latent open, and the declared size is {epsilon:g}.", bound
-
-
-def _taken(channel: Channel, rows: np.ndarray) -> Channel:
-    if isinstance(channel, CategoricalChannel):
-        return CategoricalChannel(channel.probabilities[rows])
-    return GaussianChannel(channel.mean[rows], channel.scale[rows])
+    return (
+        bound > epsilon,
+        f"{what} leaves up to {bound:.3g} nats of the latent open, and the declared size is {epsilon:g}.",
+        bound,
+    )
 
 
 def _says(channel: Channel) -> float:

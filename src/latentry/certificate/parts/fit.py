@@ -32,17 +32,31 @@ def fit(subject: Subject) -> Part:
     if subject.latents is not None:
         claims["no collapse"] = _collapse(subject)
         methods.append("collapse: share of the variance that follows the data")
-    notes = [] if subject.others else ["One fit: whether restarts agree was not measured; pass others=[...] fits by other seeds."]
+    notes = (
+        []
+        if subject.others
+        else ["One fit: whether restarts agree was not measured; pass others=[...] fits by other seeds."]
+    )
     if subject.model is None:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
-        return Part("fit", Verdict("cannot say", sentence, {}, "a model of latentry"), claims, numbers, (), tuple(methods))
+        return Part(
+            "fit", Verdict("cannot say", sentence, {}, "a model of latentry"), claims, numbers, (), tuple(methods)
+        )
     if hasattr(subject.model, "score_rows"):
         numbers["held-out score"] = _score(subject)
         claims |= _beats_gaussian(subject)
     numbers |= _reconstruction(subject)
     numbers |= _calibration(subject)
     verdict = _verdict(subject, claims)
-    return Part("fit", verdict, claims, numbers, tuple(notes), (*methods, subject.model.name), {"history": _history(subject.model)})
+    return Part(
+        "fit",
+        verdict,
+        claims,
+        numbers,
+        tuple(notes),
+        (*methods, subject.model.name),
+        {"history": _history(subject.model)},
+    )
 
 
 def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
@@ -86,7 +100,9 @@ def _beats_gaussian(subject: Subject) -> dict[str, Verdict]:
     gain = model.score_rows(data.take(rest)) - plain
     level = subject.settings.level
     low = float(gain.mean() - student_t.ppf(1 - level, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain)))
-    bound = Bound(low, "lower", 1 - level, "paired difference, t interval", ("independent rows", "many rows"), n=len(gain))
+    bound = Bound(
+        low, "lower", 1 - level, "paired difference, t interval", ("independent rows", "many rows"), n=len(gain)
+    )
     high = Bound(2 * float(gain.mean()) - low, "upper", 1 - level, bound.method, bound.assumptions, n=len(gain))
     name = "better than independent Gaussian entries"
     if low > 0:
@@ -113,7 +129,9 @@ def _reconstruction(subject: Subject) -> dict[str, Number]:
         if true.shape != guess.shape:
             continue
         share = 1 - ((true - guess) ** 2).sum() / max(((true - true.mean(axis=0)) ** 2).sum(), 1e-300)
-        numbers[f"reconstruction of {name} (R²)"] = Bound(float(share), "estimate", method="on new rows", n=int(seen.sum()))
+        numbers[f"reconstruction of {name} (R²)"] = Bound(
+            float(share), "estimate", method="on new rows", n=int(seen.sum())
+        )
     return numbers
 
 
@@ -151,7 +169,9 @@ def _told_apart(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
     scores = np.empty(len(labels))
     for side in (0, 1):
         trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=seed)
-        scores[fold == side] = trees.fit(table[fold != side], labels[fold != side]).predict_proba(table[fold == side])[:, 1]
+        scores[fold == side] = trees.fit(table[fold != side], labels[fold != side]).predict_proba(table[fold == side])[
+            :, 1
+        ]
     return float(roc_auc_score(labels, scores))
 
 

@@ -68,10 +68,14 @@ def _notes(found: Any) -> list[str]:
 def _no_theorem(subject: Subject) -> Verdict:
     change = "a model whose latents have a law in each domain (IFlow, IVAE), and data with domains"
     if subject.model is None:
-        sentence = "the latents came without the laws they were assumed to have: no theorem says that they are determined."
+        sentence = (
+            "the latents came without the laws they were assumed to have: no theorem says that they are determined."
+        )
     elif not hasattr(subject.model, "latent_laws"):
         name = type(subject.model).__name__
-        sentence = f"{name} assumes nothing that changes between domains: no theorem says that its latents are determined."
+        sentence = (
+            f"{name} assumes nothing that changes between domains: no theorem says that its latents are determined."
+        )
     else:
         sentence = "the rows have no domain, and the laws of the latents were learned for domains."
         change = "the domain of each row"

@@ -49,7 +49,7 @@ def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
     found: list[tuple[str, np.ndarray]] = []
     if subject.clusters is not None:
         found.append(("cluster", subject.clusters.sample(seed)))
-        found += [(name, codes) for name, codes in subject.nodes.items()]
+        found += [(name, channel.sample(seed)) for name, channel in subject.nodes.items()]
     if subject.latents is not None:
         drawn = subject.latents.sample(seed)
         found.append(("Λ" if subject.clusters is None else "continuous Λ", drawn))

@@ -1,8 +1,10 @@
-"""Whether the latent is natural over the modalities: in each domain, pooled, and under the worst mixture."""
+"""Whether a latent is natural over the modalities: in each domain, pooled, and under the worst mixture."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,39 +12,85 @@ import numpy as np
 from latentry.certificate.gist import some_rows
 from latentry.certificate.part import Number, Part
 from latentry.certificate.subject import Subject
+from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.natural import Audit, audit
 
 __all__ = ["natural"]
 
-_MOST = 6000  # rows of an audit
+_MOST = 4000  # rows of an audit
+_ORDER = ("refuted", "cannot say", "not refuted", "certified")
+_POOLED = "all rows pooled"
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """One latent: by domains if there are several, and with all rows pooled."""
+
+    name: str
+    split: Audit | None
+    pooled: Audit | None
+    problem: str
+
+    @property
+    def main(self) -> Audit | None:
+        return self.split or self.pooled
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.main is None:
+            return Verdict("cannot say", self.problem, {}, "more rows")
+        found = self.main.verdict
+        if self.problem and found.certified:  # what holds for all rows together is not certified for the domains
+            sentence = f"natural on all rows together. {self.problem}"
+            found = Verdict("cannot say", sentence, found.evidence, "more rows in each domain")
+        return replace(found, sentence=found.sentence.replace("Λ", self.name, 1)) if self.name != "Λ" else found
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The better answer first; among equals, more certified claims, then the smaller of the largest bounds."""
+        claims = () if self.main is None else self.main.claims
+        uppers = [claim.upper.value for claim in claims if claim.upper is not None]
+        return (
+            _ORDER.index(self.verdict.status),
+            sum(c.verdict.certified for c in claims),
+            -max(uppers, default=math.inf),
+        )
+
+    @property
+    def claims(self) -> dict[str, Verdict]:
+        of = "" if self.name == "Λ" else f"{self.name}, "
+        found = {f"{of}{place}": v for place, v in (self.main.verdicts if self.main else {}).items()}
+        return found | ({f"{of}{_POOLED}": self.pooled.verdict} if self.split and self.pooled else {})
 
 
 def natural(subject: Subject) -> Part:
-    """Mediation, redundancy and drift; the domains one by one and together, then all rows as one."""
+    """Mediation, redundancy and drift of the latent; where it is made of nodes, of each node too.
+
+    Any of several latents may be the natural one: they share the level.
+    """
     names = subject.observables.names
     if len(names) < 2:
         return Part("natural", _one_block(names[0]))
     fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
-    notes: list[str] = []
-    split, problem = _by_domain(fewer)
-    notes += [problem] if problem else []
-    try:
-        pooled = _audit(fewer, None, drift=split is None)
-    except DataError as why:
-        return Part("natural", Verdict("cannot say", f"{why}", {}, "more rows"), notes=tuple(notes))
-    audits = {"domains": split, "pooled": pooled} if split else {"pooled": pooled}
-    main = split or pooled
-    notes += [*main.notes, *_compared(split, pooled)]
+    latents = {name: channel for name, channel in fewer.candidates.items() if _varies(channel)} or fewer.candidates
+    level = subject.settings.level / len(latents)
+    judged = [_judged(fewer, name, channel, level) for name, channel in latents.items()]
+    best = max(judged, key=lambda one: one.rank)
+    audits = [found for one in judged for found in (one.split, one.pooled) if found is not None]
     return Part(
         "natural",
-        main.verdict if problem is None else _downgraded(main.verdict, problem),
-        {**main.verdicts, **({"all rows pooled": pooled.verdict} if split else {})},
-        _numbers(main, pooled if split else None),
-        tuple(notes),
-        ("mediation and redundancy errors", *_tests(audits)),
-        {"table": [row for found in audits.values() for row in _table(found)], "epsilon": main.epsilon, "rows": list(main.rows)},
+        best.verdict,
+        {name: claim for one in judged for name, claim in one.claims.items()},
+        {name: number for one in judged for name, number in _numbers(one).items()},
+        tuple(dict.fromkeys(note for one in judged for note in _notes(one))),
+        ("mediation and redundancy errors", *_tests(audits)) if audits else (),
+        {
+            "table": [row for one in judged for row in _table(one)],
+            "epsilon": subject.settings.epsilon,
+            "rows": list(audits[0].rows) if audits else [],
+        },
     )
 
 
@@ -51,71 +99,91 @@ def _one_block(name: str) -> Verdict:
     return Verdict("cannot say", sentence, {}, "two modalities, or blocks={'name': [columns], ...} of one table")
 
 
-def _by_domain(subject: Subject) -> tuple[Audit | None, str | None]:
-    """The audit by domains if there are several, and why it could not be made if that is so."""
-    if subject.data.domain is not None and subject.domain is None:
-        return None, "The domain is continuous: naturality was judged on all rows together, not domain by domain."
-    if subject.domain is None or len(np.unique(subject.domain)) < 2:
-        return None, None
+def _varies(channel: Channel) -> bool:
+    """Whether a latent has any entropy to speak of: a constant is redundant for nothing."""
+    if not isinstance(channel, CategoricalChannel):
+        return True
+    share = channel.probabilities.mean(axis=0)
+    return bool(-(share[share > 0] * np.log(share[share > 0])).sum() > 0.01)
+
+
+def _judged(subject: Subject, name: str, channel: Channel, level: float) -> _Judged:
+    split, problem = None, ""
+    domain = subject.domain
+    if subject.data.domain is not None and domain is None:
+        problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
     try:
-        return _audit(subject, subject.domain, drift=True), None
+        if domain is not None and len(np.unique(domain)) > 1:
+            split = _audit(subject, channel, level, domain)
     except DataError as why:
-        return None, f"Not judged domain by domain: {why}."
+        problem = f"Not judged domain by domain: {why}."
+    try:
+        return _Judged(name, split, _audit(subject, channel, level, None), problem)
+    except DataError as why:
+        return _Judged(name, split, None, str(why))
 
 
-def _audit(subject: Subject, domain: np.ndarray | None, *, drift: bool) -> Audit:
-    data = subject.observables.with_domain(None)
-    settings = subject.settings
+def _audit(subject: Subject, channel: Channel, level: float, domain: np.ndarray | None) -> Audit:
+    data, settings = subject.observables.with_domain(None), subject.settings
     return audit(
-        data, subject.channel, epsilon=settings.epsilon, domain=domain, level=settings.level, drift=drift, seed=settings.seed
+        data,
+        channel,
+        epsilon=settings.epsilon,
+        domain=domain,
+        level=level,
+        drift=domain is not None,
+        seed=settings.seed,
     )
 
 
-def _downgraded(verdict: Verdict, problem: str) -> Verdict:
-    """What holds for all rows together is not certified for the domains."""
-    if not verdict.certified:
-        return verdict
-    return Verdict("cannot say", f"natural on all rows together. {problem}", verdict.evidence, "more rows in each domain")
+def _notes(one: _Judged) -> list[str]:
+    notes = [one.problem] if one.problem and one.main is not None else []
+    notes += one.main.notes if one.main is not None else ()
+    if one.split and one.pooled and one.split.verdict.refuted and not one.pooled.verdict.refuted:
+        notes.append(f"The pooled rows alone do not show the failure of {one.name}: it is seen only domain by domain.")
+    return notes
 
 
-def _compared(split: Audit | None, pooled: Audit) -> list[str]:
-    if split is None or not split.verdict.refuted or pooled.verdict.refuted:
-        return []
-    return ["The pooled rows alone do not show the failure: it is seen only domain by domain."]
-
-
-def _numbers(main: Audit, pooled: Audit | None) -> dict[str, Number]:
+def _numbers(one: _Judged) -> dict[str, Number]:
     numbers: dict[str, Number] = {}
-    for found in filter(None, (main, pooled)):
+    of = "" if one.name == "Λ" else f"{one.name}: "
+    for found in filter(None, (one.split, one.pooled)):
         for claim in found.claims:
-            place = "all rows pooled" if found is pooled else claim.place
-            for bound in (claim.lower, claim.upper):
-                if bound is not None:
-                    numbers[f"{claim.error} in {place}, {bound.direction}"] = bound
-            if claim.class_gain is not None:
-                numbers[f"{claim.error} in {place}, for boosted trees"] = claim.class_gain
-    numbers |= main.drift
-    if main.latent_entropy is not None:
-        numbers["H(Λ)"] = main.latent_entropy
+            what = f"{of}{claim.error} in {_place(claim.place)}"
+            bounds: Mapping[str, Bound | None] = {
+                "lower": claim.lower,
+                "upper": claim.upper,
+                "for boosted trees": claim.class_gain,
+            }
+            numbers |= {f"{what}, {kind}": bound for kind, bound in bounds.items() if bound is not None}
+    if one.main is not None:
+        numbers |= {f"{of}{name}": bound for name, bound in one.main.drift.items()}
+        entropy = one.main.latent_entropy
+        numbers |= {} if entropy is None else {f"{of}H(Λ)": entropy}
     return numbers
 
 
-def _tests(audits: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(test.name for found in audits.values() for c in found.claims for test in c.tests))
+def _tests(audits: list[Audit]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test.name for found in audits for c in found.claims for test in c.tests))
 
 
-def _table(found: Audit) -> list[dict[str, Any]]:
+def _place(name: str) -> str:
+    return _POOLED if name == "all rows" else name
+
+
+def _table(one: _Judged) -> list[dict[str, Any]]:
     """One row per error and place, for the chart."""
-    place = {"all rows": "all rows pooled"}
     return [
         {
-            "place": place.get(claim.place, claim.place),
+            "latent": one.name,
+            "place": _place(claim.place),
             "error": claim.error,
             "lower": _finite(claim.lower),
             "upper": _finite(claim.upper),
             "status": claim.verdict.status,
             "p": min((t.p_value for t in claim.tests), default=None),
         }
+        for found in filter(None, (one.split, one.pooled))
         for claim in found.claims
     ]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 __all__ = ["Bar", "Span", "bars", "spans"]
 
-_WIDTH, _LABEL, _RIGHT, _LINE, _FOOT = 560, 190, 64, 24, 34
+_WIDTH, _LABEL, _RIGHT, _LINE, _FOOT = 560, 236, 64, 24, 34
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ def bars(rows: Sequence[Bar], unit: str) -> str:
         y = 10 + i * _LINE
         end = _at(row.value, top)
         marks.append(_name(row.name, y))
-        marks.append(f'<rect class="bar" x="{_LABEL}" y="{y}" width="{max(end - _LABEL, 0.5):.1f}" height="14" rx="3"/>')
+        marks.append(
+            f'<rect class="bar" x="{_LABEL}" y="{y}" width="{max(end - _LABEL, 0.5):.1f}" height="14" rx="3"/>'
+        )
         marks += _whisker(row, y, top)
     return _framed(marks, len(rows), top, unit)
 
@@ -80,7 +82,9 @@ def spans(rows: Sequence[Span], limit: float, unit: str) -> str:
             f"<title>{html.escape(title)}</title></path>"
         )
         shift = _WIDTH - _RIGHT if row.high is None else max(high, low)
-        marks.append(f'<text class="tick" x="{shift + 9:.1f}" y="{y + 4}">{words if row.high is not None else "?"}</text>')
+        marks.append(
+            f'<text class="tick" x="{shift + 9:.1f}" y="{y + 4}">{words if row.high is not None else "?"}</text>'
+        )
     x = _at(limit, top)
     bottom = 10 + len(rows) * _LINE
     marks.append(f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="2" y2="{bottom}"/>')
@@ -92,7 +96,7 @@ def _at(value: float, top: float) -> float:
 
 
 def _name(name: str, y: float) -> str:
-    shown = name if len(name) <= 32 else name[:31] + "…"
+    shown = name if len(name) <= 40 else name[:39] + "…"
     return f'<text class="label" x="{_LABEL - 8}" y="{y + 11}" text-anchor="end">{html.escape(shown)}</text>'
 
 
@@ -105,7 +109,9 @@ def _framed(marks: list[str], rows: int, top: float, unit: str) -> str:
         grid.append(f'<text class="tick" x="{x:.1f}" y="{bottom + 14}" text-anchor="middle">{value:.3g}</text>')
     middle = (_LABEL + _WIDTH - _RIGHT) / 2
     words = f'<text class="tick" x="{middle}" y="{bottom + 30}" text-anchor="middle">{html.escape(unit)}</text>'
-    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {bottom + _FOOT}" role="img">{"".join([*grid, *marks, words])}</svg>'
+    return (
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {bottom + _FOOT}" role="img">{"".join([*grid, *marks, words])}</svg>'
+    )
 
 
 def _ticks(top: float) -> Any:

@@ -23,7 +23,7 @@ def decoder_of(model: Any) -> Decoder | None:
         return lambda z: _named(model, model.decode(z))
     module = model.module_
     networks = getattr(module, "networks", module)
-    if not hasattr(networks, "means"):
+    if not hasattr(networks, "means") or hasattr(module, "mixture"):  # clusters with decoders of their own
         return None
     flow = getattr(module, "flow", None)
 

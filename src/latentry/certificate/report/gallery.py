@@ -5,17 +5,20 @@ from __future__ import annotations
 import base64
 import html
 import json
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from latentry.certificate.gist import flat, gist, some_rows
+from latentry.certificate.parts.causal import graph_of
 from latentry.certificate.report.decoding import decoder_of, takes_do
 from latentry.certificate.report.layout import card
 from latentry.certificate.report.pictures import Look, look_of, picture, scaled, sprite, thinned
 from latentry.certificate.report.space import BOX, plot
 from latentry.certificate.subject import Subject
+from latentry.errors import DataWarning
 
 __all__ = ["gallery"]
 
@@ -27,7 +30,10 @@ _LATENTS, _CLUSTERS, _COLUMNS, _SETTINGS = 6, 12, 12, 24
 
 def gallery(subject: Subject) -> Iterator[str]:
     """Cards, each a picture of what the latents are."""
-    looks = {name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name)) for name in subject.data.names}
+    looks = {
+        name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name))
+        for name in subject.data.names
+    }
     yield _explorer(subject, looks)
     yield from _traversals(subject, looks)
     yield from _clusters(subject, looks)
@@ -51,7 +57,11 @@ def _explorer(subject: Subject, looks: dict[str, Look]) -> str:
         f'<script type="application/json" id="points">{_embedded(payload)}</script>'
     )
     what = "Posterior means" if subject.latents is not None else "The two leading components of the data"
-    count = f"{len(shown.data)} of {len(subject.data)} audited rows" if len(shown.data) < len(subject.data) else "all audited rows"
+    count = (
+        f"{len(shown.data)} of {len(subject.data)} audited rows"
+        if len(shown.data) < len(subject.data)
+        else "all audited rows"
+    )
     return card("Latent space", f"{what} of {count}.", body, wide=True)
 
 
@@ -71,20 +81,26 @@ def _axes(subject: Subject) -> list[dict[str, Any]]:
         names = [name.format(1), "(spread at random)"]
     else:
         names = [name.format(i + 1) for i in range(table.shape[1])]
-    return [{"name": n, "values": [float(f"{v:.4g}") for v in column]} for n, column in zip(names, table.T, strict=True)]
+    return [
+        {"name": n, "values": [float(f"{v:.4g}") for v in column]} for n, column in zip(names, table.T, strict=True)
+    ]
 
 
 def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[dict[str, Any]]:
     """Cluster, nodes, domain, known factors, and columns of tables."""
     if subject.clusters is not None:
         yield _labels("cluster", subject.clusters.most_likely)
-    for name, codes in subject.nodes.items():
-        yield _labels(f"node {name}", codes)
+    for name, channel in subject.nodes.items():
+        yield _labels(f"node {name}", channel.most_likely)
     if subject.domain is not None:
         yield _labels("domain", subject.domain)
     for name, values in subject.data.factors.items():
         if values.ndim == 1:
-            yield _labels(name, values) if len(np.unique(values)) <= 8 or values.dtype.kind == "U" else _numbers(name, values)
+            yield (
+                _labels(name, values)
+                if len(np.unique(values)) <= 8 or values.dtype.kind == "U"
+                else _numbers(name, values)
+            )
     for look in looks.values():
         if look.kind == "table":
             table = flat(subject.data[look.name])
@@ -140,7 +156,9 @@ def _select(name: str, label: str, options: list[str], chosen: int) -> str:
 def _legend(colour: dict[str, Any]) -> str:
     kind = "s" if colour["ordered"] else "c"
     keys = [f'<svg width="14" height="10"><path class="key {kind}{i % 8}" d="M4 5h6"/></svg>' for i in range(8)]
-    return "".join(f'<span class="row">{keys[i % 8]}{html.escape(label)}</span>' for i, label in enumerate(colour["labels"]))
+    return "".join(
+        f'<span class="row">{keys[i % 8]}{html.escape(label)}</span>' for i, label in enumerate(colour["labels"])
+    )
 
 
 # Traversals and clusters ----------------------------------------------------------------------
@@ -190,7 +208,10 @@ def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray |
 def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
     return "".join(
         '<div class="strip">'
-        + "".join(f"<figure>{picture(look, row)}{html.escape(n)}</figure>" for n, row in zip(names, arrays[look.name], strict=True))
+        + "".join(
+            f"<figure>{picture(look, row)}{html.escape(n)}</figure>"
+            for n, row in zip(names, arrays[look.name], strict=True)
+        )
         + "</div>"
         for look in looks.values()
         if look.name in arrays
@@ -204,7 +225,9 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
     largest = np.argsort(-weight.sum(axis=0), kind="stable")[:_CLUSTERS]
     largest = np.sort([k for k in largest if weight[:, k].sum() >= 1])
     rows = np.arange(len(weight))
-    means = {name: np.stack([_average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names}
+    means = {
+        name: np.stack([_average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names
+    }
     names = [f"{k} ({weight[:, k].mean():.0%})" for k in largest]
     words = "Number of the cluster, and its share of the audited rows."
     yield card("Average row of each cluster", words, _strips(means, looks, names))
@@ -218,18 +241,29 @@ def interventions(subject: Subject) -> str:
     if not subject.nodes or not takes_do(subject.model):
         return ""
     looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
-    graph = subject.model.graph_
+    graph, _ = graph_of(subject.model)
     choices = [(name, value) for name, size in zip(graph.names, graph.outcomes, strict=True) for value in range(size)]
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn = subject.model.sample(48, seed=subject.settings.seed, do=done)
+        drawn, said = _heard(lambda done=done: subject.model.sample(48, seed=subject.settings.seed, do=done))
+        words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
         arrays = drawn if isinstance(drawn, dict) else {subject.data.names[0]: np.asarray(drawn)}
         title = f"do({name} = {value})" if name else "nothing set"
-        buttons.append(f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>')
+        buttons.append(
+            f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>'
+        )
         hidden = "" if number == 0 else " hidden"
-        views.append(f'<div data-shows="{number}"{hidden}>{_generated(arrays, looks)}</div>')
+        views.append(f'<div data-shows="{number}"{hidden}>{_generated(arrays, looks)}{words}</div>')
     return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
+
+
+def _heard(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call gives, and what it warns of: the page must say it too."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        found = call()
+    return found, [str(w.message) for w in said if issubclass(w.category, DataWarning)]
 
 
 def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
@@ -239,6 +273,8 @@ def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
             continue
         rows = np.asarray(arrays[look.name], dtype=float)
         average = picture(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
-        some = "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
+        some = (
+            "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
+        )
         parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
     return "".join(parts)

@@ -36,7 +36,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[
     """Cells are HTML already; columns in ``numbers`` do not wrap."""
     top = "".join(f"<th>{html.escape(title)}</th>" for title in head)
     body = "".join(
-        "<tr>" + "".join(f"<td{' class=number' if i in numbers else ''}>{cell}</td>" for i, cell in enumerate(row)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{' class=number' if i in numbers else ''}>{cell}</td>" for i, cell in enumerate(row))
+        + "</tr>"
         for row in rows
     )
     return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -35,7 +35,9 @@ def look_of(name: str, values: np.ndarray, columns: tuple[str, ...] | None) -> L
         return Look(name, "image", low, high)
     if len(shape) == 2 or (len(shape) == 1 and shape[0] >= 16 and columns is None):
         return Look(name, "curve", low, high)
-    named = columns or tuple(f"{name} {i + 1}" if len(shape) == 1 and shape[0] > 1 else name for i in range(int(np.prod(shape))))
+    named = columns or tuple(
+        f"{name} {i + 1}" if len(shape) == 1 and shape[0] > 1 else name for i in range(int(np.prod(shape)))
+    )
     return Look(name, "table", low, high, tuple(named[:12]))
 
 
@@ -48,7 +50,9 @@ def picture(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> st
         line = f'<path d="{_curve(look, row)}"/>'
         return f'<svg class="spark" viewBox="-2 -2 104 44" preserveAspectRatio="none" role="img">{others}{line}</svg>'
     values = np.asarray(row, dtype=float).ravel()[: len(look.columns)]
-    cells = "".join(f"<tr><td>{html.escape(n)}</td><td>{v:.3g}</td></tr>" for n, v in zip(look.columns, values, strict=True))
+    cells = "".join(
+        f"<tr><td>{html.escape(n)}</td><td>{v:.3g}</td></tr>" for n, v in zip(look.columns, values, strict=True)
+    )
     return f'<table class="means">{cells}</table>'
 
 

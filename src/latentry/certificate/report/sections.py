@@ -54,7 +54,8 @@ def cards(certificate: Certificate, pictures: dict[str, str]) -> Iterator[str]:
             continue
         part = certificate.parts[name]
         body = drawn.get(name, lambda part: "")(part) + pictures.get(name, "") + bullets(part.notes) + _numbers(part)
-        yield card(_titles[name], part.question, f"{chip(shown_status(part))}{body}", long=True)
+        words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
+        yield card(_titles[name], part.question, words + body, long=True)
 
 
 _titles = {
@@ -82,20 +83,30 @@ def _numbers(part: Part) -> str:
 
 
 def _informative(part: Part) -> str:
-    rows = [
-        Bar(f"{row['latent']} about {row['about']}", max(float(e), 0.0), e.low, e.high)
-        for row in part.details.get("table", ())
-        if isinstance(e := part.numbers[f"I({row['latent']}; {row['about']})"], Estimate) and not math.isnan(float(e))
-    ]
-    return bars(rows, "nats, with 95 % intervals") if rows else ""
+    drawn = []
+    for about, rows in groupby(part.details.get("table", ()), key=lambda row: row["about"]):
+        found = [(row["latent"], part.numbers[f"I({row['latent']}; {about})"]) for row in rows]
+        shown = [
+            Bar(name, max(float(e), 0.0), e.low, e.high)
+            for name, e in found
+            if isinstance(e, Estimate) and not math.isnan(float(e))
+        ]
+        drawn.append(f"<h3>About {html.escape(about)}</h3>{bars(shown, 'nats, with 95 % intervals')}" if shown else "")
+    return "".join(drawn)
 
 
 def _natural(part: Part) -> str:
     rows = part.details.get("table", ())
+    latents = [[*claims] for _, claims in groupby(rows, key=lambda row: row["latent"])]
     drawn = []
-    for place, claims in groupby(rows, key=lambda row: row["place"]):
-        found = [Span(row["error"].replace(" error", ""), row["lower"], row["upper"], row["status"]) for row in claims]
-        drawn.append(f"<h3>{html.escape(_sentence(place))}</h3>{spans(found, part.details['epsilon'], 'nats')}")
+    for claims in latents:
+        name = claims[0]["latent"]
+        title = f"<h3>{html.escape(_sentence(name))}</h3>" if len(latents) > 1 else ""
+        found = [
+            Span(f"{row['error'].replace(' error', '')}, {row['place']}", row["lower"], row["upper"], row["status"])
+            for row in claims
+        ]
+        drawn.append(f"{title}{spans(found, part.details['epsilon'], 'nats')}")
     return "".join(drawn)
 
 
@@ -111,7 +122,11 @@ def _fit(part: Part) -> str:
         return ""
     epochs = np.arange(1, len(history) + 1)
     names = {"loss": "training", "held_out_loss": "held out"}
-    series = [Series(title, epochs, _column(history, name)) for name, title in names.items() if any(name in row for row in history)]
+    series = [
+        Series(title, epochs, _column(history, name))
+        for name, title in names.items()
+        if any(name in row for row in history)
+    ]
     return line_chart(series, "epoch", "loss (nats per row)")
 
 

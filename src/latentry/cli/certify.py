@@ -1,0 +1,134 @@
+"""latentry certify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from latentry.certificate import Certificate, check
+from latentry.certificate import certify as make
+from latentry.cli.options import AsJson, DomainName, Factors, Quiet, answer
+from latentry.cli.transform import wanted
+from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
+from latentry.data import Dataset, GaussianChannel, read
+from latentry.errors import DataError
+from latentry.models import load_model
+from latentry.training import holds_run
+
+__all__ = ["certify"]
+
+
+def certify(
+    latents: Annotated[
+        Path, typer.Argument(help="Run folder of a fitted model, or a file of latents: npy, npz, csv, parquet.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(help="Rows with the features of the fit, or the rows that the latents are of.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for report.html and certificate.json.")] = Path("certificate"),
+    epsilon: Annotated[
+        float, typer.Option(help="Largest error in nats that counts as natural; declare it before looking.")
+    ] = 0.05,
+    level: Annotated[float, typer.Option(help="Probability of a false 'certified', for each verdict.")] = 0.05,
+    domain: DomainName = None,
+    factor: Factors = None,
+    block: Annotated[
+        list[str] | None,
+        typer.Option(help="An observable: a modality, or name=column,column of a single table; repeatable."),
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Noise of latents that have none, in units of their spread.")] = 0.25,
+    quantiser: Annotated[int | None, typer.Option(help="Round continuous latents to so many values.")] = None,
+    seen: Annotated[
+        Path | None,
+        typer.Option(help="npy file: the rows that trained latents made elsewhere, as numbers or booleans."),
+    ] = None,
+    also: Annotated[
+        list[Path] | None, typer.Option(help="Run of the same model from another seed; repeatable.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Of the report.")] = "",
+    seed: Annotated[int, typer.Option(help="Of splits, students and permutations.")] = 0,
+    check_: Annotated[
+        Path | None, typer.Option("--check", help="A certificate of these: compute it again, and compare.")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
+    required: Require = None,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
+    needed = demanded(required)
+    subject = _latents(latents)
+    names = wanted(subject) if hasattr(subject, "channel") else None
+    rows = read(data, domain=domain, modalities=names, factors=factor or ())
+    progress = progress_line(quiet=quiet or json)
+    if check_ is not None:
+        _compare(Certificate.from_json(check_), subject, rows, progress, as_json=json)
+        return
+    found = make(
+        subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
+        seen=_seen(seen), others=tuple(map(load_model, also or ())), seed=seed, progress=progress,
+    )  # fmt: skip
+    files = keep(found, out, title)
+    announce(found, files, {"epsilon": epsilon}, as_json=json, show=open_)
+    require(found, needed)
+
+
+def _latents(path: Path) -> Any:
+    """A fitted model, or latents from a file: means and scales as `transform` writes them, or one array."""
+    if path.is_dir() and not holds_run(path) and path.suffix != ".zarr":
+        raise DataError(f"{path} holds no run: give the folder of a fitted model, or a file of latents.")
+    if holds_run(path):
+        return load_model(path)
+    table = read(path)
+    if set(table.names) == {"mean", "scale"}:
+        return GaussianChannel(np.asarray(table["mean"], np.float64), np.asarray(table["scale"], np.float64))
+    if len(table.names) > 1:
+        raise DataError(f"{path} holds {', '.join(table.names)}: give one array of latents, or 'mean' and 'scale'.")
+    values = np.asarray(table[table.names[0]])
+    return values[:, 0] if values.dtype.kind in "iub" and values.shape[1:] == (1,) else values
+
+
+def _blocks(given: list[str] | None, data: Dataset) -> Any:
+    """Modalities by name, or columns by name or number."""
+    if not given:
+        return None
+    if not any("=" in word for word in given):
+        return tuple(given)
+    named = data.columns.get(data.names[0], ())
+    found = {}
+    for word in given:
+        name, equals, columns = word.partition("=")
+        if not equals:
+            raise DataError(f"--block {word}: write name=column,column for each block, or only names of modalities.")
+        found[name] = [_column(part.strip(), named, word) for part in columns.split(",")]
+    return found
+
+
+def _column(word: str, named: tuple[str, ...], option: str) -> int:
+    if word in named:
+        return named.index(word)
+    if word.isdigit():
+        return int(word)
+    raise DataError(
+        f"--block {option}: there is no column {word!r}. Known: {', '.join(named) or 'their numbers from 0'}."
+    )
+
+
+def _seen(path: Path | None) -> np.ndarray | None:
+    if path is None:
+        return None
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as problem:
+        raise DataError(f"--seen {path} could not be read as npy: {problem}.") from None
+
+
+def _compare(certificate: Certificate, subject: Any, rows: Dataset, progress: Any, *, as_json: bool) -> None:
+    found = check(certificate, subject, rows, progress=progress)
+    result = {"same": found.same, "verdicts": found.verdicts, "numbers": found.numbers, "largest": found.largest}
+    answer(result, str(found)[:1].upper() + str(found)[1:], as_json=as_json)
+    if not found.same:
+        raise typer.Exit(1)

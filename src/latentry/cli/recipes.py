@@ -1,0 +1,109 @@
+"""What `latentry demo` shows: data, a model that suits them, and what is declared before looking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from latentry import datasets, generators
+from latentry.data import Dataset
+from latentry.models import CausalPIMA, IFlow
+from latentry.nets.physics import two_piece_linear
+
+__all__ = ["RECIPES", "Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Data and model of a demonstration.
+
+    Args:
+        title: of the report.
+        data: makes or loads the rows, from a seed.
+        model: makes the model, from a seed and whether to show progress.
+        share: of the rows that are set aside for the audit.
+        options: of `certify`.
+    """
+
+    title: str
+    data: Callable[[int], Dataset]
+    model: Callable[[int, Any], Any]
+    share: float = 0.3
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _lattices(seed: int, progress: Any) -> CausalPIMA:
+    """The curve is decoded by physics: two straight pieces whose kink and slopes depend on the nodes."""
+    expert = two_piece_linear(np.linspace(0, 1, 100))
+    return CausalPIMA(
+        nodes=(2, 2),
+        latent_dim=2,
+        experts={"curve": expert},
+        encoder="dense",
+        decoder="dense",
+        epochs=60,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def _circles(seed: int, progress: Any) -> CausalPIMA:
+    return CausalPIMA(
+        nodes=(2, 2, 2), latent_dim=3, encoder="dense", decoder="dense", epochs=40, seed=seed, progress=progress
+    )
+
+
+def _penguins(seed: int, progress: Any) -> CausalPIMA:
+    return CausalPIMA(nodes=(3,), latent_dim=2, hidden=(32,), epochs=150, validation=0.0, seed=seed, progress=progress)
+
+
+def _digits(seed: int, progress: Any) -> CausalPIMA:
+    return CausalPIMA(nodes=(10,), latent_dim=8, epochs=60, seed=seed, progress=progress)
+
+
+def _segments(seed: int, progress: Any) -> IFlow:
+    return IFlow(epochs=60, blocks=6, components=6, seed=seed, progress=progress)
+
+
+def _birds(seed: int) -> Dataset:
+    """Four measurements in two blocks: the bill, and the body."""
+    whole = datasets.penguins(domain="year")
+    table = np.asarray(whole["x"])
+    names = whole.columns["x"]
+    return Dataset(
+        {"bill": table[:, :2], "body": table[:, 2:]},
+        whole.domain,
+        factors=whole.factors,
+        columns={"bill": names[:2], "body": names[2:]},
+    )
+
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        "lattices": Recipe(
+            "Lattices from two laboratories: pictures and curves",
+            lambda seed: generators.lattices(rows=2400, labs=2, seed=seed),
+            _lattices,
+            share=0.5,
+            options={"epsilon": 0.1},
+        ),
+        "circles": Recipe(
+            "Circles: colour, size and place",
+            lambda seed: generators.circles(rows=3000, seed=seed),
+            _circles,
+        ),
+        "penguins": Recipe("Penguins of three years: bill and body", _birds, _penguins, 0.4, {"epsilon": 0.1}),
+        "digits": Recipe(
+            "Handwritten digits in six views", lambda seed: datasets.digit_views(), _digits, options={"epsilon": 0.1}
+        ),
+        "segments": Recipe(
+            "Two sources behind two measurements, in twelve segments",
+            lambda seed: generators.segments(domains=12, rows_per_domain=600, latents=2, layers=2, seed=seed),
+            _segments,
+        ),
+    }
+)

@@ -1,0 +1,109 @@
+"""A certificate in the terminal and on disk."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from latentry import graphs
+from latentry.certificate import PARTS, Certificate
+from latentry.cli.options import answer
+from latentry.errors import DataError, nearest
+
+__all__ = ["Require", "announce", "demanded", "keep", "require"]
+
+Require = Annotated[
+    str | None,
+    typer.Option("--require", help="Parts that must be certified, such as identifiable,natural; else exit 1."),
+]
+_COLOURS = {"certified": "green", "refuted": "red", "not refuted": "blue", "cannot say": "yellow"}
+
+
+def demanded(names: str | None) -> tuple[str, ...]:
+    """The parts that --require names."""
+    found = tuple(name.strip() for name in (names or "").split(",") if name.strip())
+    for name in found:
+        if name not in PARTS:
+            raise DataError(f"--require names {name!r}, which is no part of a certificate{nearest(name, PARTS)}")
+    return found
+
+
+def keep(certificate: Certificate, folder: Path, title: str = "") -> tuple[Path, Path]:
+    """Write the report and the record; the page is made whole before anything is written."""
+    page = certificate.to_html(title=title)
+    report, record = folder / "report.html", folder / "certificate.json"
+    from latentry.certificate.writing import write_whole
+
+    certificate.to_json(record)
+    write_whole(report, page)
+    return report, record
+
+
+def announce(
+    certificate: Certificate, files: tuple[Path, Path], extra: dict[str, Any], *, as_json: bool, show: bool = False
+) -> None:
+    """The verdicts, for a program or for a person, and where the files are."""
+    report, record = files
+    if as_json:
+        verdicts = {name: {"status": v.status, "sentence": v.sentence} for name, v in certificate.verdicts.items()}
+        found = {
+            **extra,
+            "report": str(report),
+            "certificate": str(record),
+            "trusted": certificate.trusted,
+            "verdicts": verdicts,
+        }
+        answer(found, "", as_json=True)
+    else:
+        _print(certificate, report, record)
+    if show:
+        webbrowser.open(report.resolve().as_uri())
+
+
+def _print(certificate: Certificate, report: Path, record: Path) -> None:
+    console = Console(soft_wrap=False)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, part in certificate.parts.items():
+        status = part.verdict.status if name != "informative" else "measured"
+        table.add_row(Text(name, "bold"), Text(status, _COLOURS.get(status, "cyan")), Text(part.verdict.sentence))
+    console.print(table)
+    if "causal" in certificate.parts:
+        details = certificate["causal"].details
+        strengths = {(a, b): value for a, b, value in details["strengths"]}
+        console.print(Text("\n" + graphs.to_text(graphs.CPDAG.from_json(details["cpdag"]), strengths) + "\n"))
+    console.print(Text(f"{certificate.split['sentence']}"))
+    console.print(Text(f"Open {report} in a browser; the record is {record}."))
+
+
+def require(certificate: Certificate, names: Sequence[str]) -> None:
+    """Leave with exit code 1 unless every named part is certified."""
+    for name in names:
+        if name not in certificate.parts:
+            _complain(f"required: {name}, which does not apply to this model.")
+            raise typer.Exit(1)
+    missing = [name for name in names if not certificate.reached(name)]
+    if missing:
+        words = "; ".join(f"{name} is {certificate[name].verdict.status}" for name in missing)
+        trust = "" if certificate.trusted else " The controls failed."
+        _complain(f"required and not reached: {words}.{trust}")
+        raise typer.Exit(1)
+
+
+def _complain(words: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"latentry: {words}", style="bold red", markup=False, highlight=False)
+
+
+def progress_line(*, quiet: bool) -> Callable[[str], None] | None:
+    """A line that says which audit runs, where somebody is watching."""
+    if quiet or not sys.stderr.isatty():
+        return None
+    console = Console(stderr=True)
+    return lambda name: console.print(f"  auditing: {name}", style="dim", highlight=False)

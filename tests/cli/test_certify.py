@@ -1,0 +1,159 @@
+import json
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.cli import recipes
+from latentry.generators import finite_laws
+
+QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows with a latent that is natural, the latent, and a small fitted model."""
+    where = tmp_path_factory.mktemp("certify")
+    sample = finite_laws.planted_natural().sample(6000, seed=0)
+    columns = {f"x{i}": sample.observables[:, [i]] for i in range(2)}
+    lt.Dataset(columns, domain=sample.domain).write(where / "d.npz")
+    np.save(where / "latent.npy", sample.latent[:, None])
+    rng = np.random.default_rng(0)
+    rows = lt.Dataset({"a": rng.normal(size=(300, 2)), "b": rng.normal(size=(300, 2))}, domain=["p", "q"] * 150)
+    rows.write(where / "t.npz")
+    lt.VAE(epochs=2, hidden=(4,), progress=False).fit(rows.split(0.6, 0.4)[0]).save(where / "run")
+    return where
+
+
+def test_latents_from_a_file_are_certified(call, folder, tmp_path):
+    out = tmp_path / "c"
+    code, text, _ = call(
+        "certify", folder / "latent.npy", folder / "d.npz", "--out", out, "--json", "--require", "natural"
+    )
+    found = json.loads(text)
+    assert code == 0
+    assert found["trusted"]
+    assert found["verdicts"]["natural"]["status"] == "certified"
+    assert sorted(p.name for p in out.iterdir()) == ["certificate.json", "report.html"]
+    code, text, _ = call("certify", "--check", out / "certificate.json", folder / "latent.npy", folder / "d.npz")
+    assert (code, "came out again" in text) == (0, True)
+
+
+def test_a_changed_certificate_is_noticed(call, folder, tmp_path):
+    call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path, "--quiet")
+    file = tmp_path / "certificate.json"
+    file.write_text(file.read_text().replace('"status": "certified"', '"status": "cannot say"'))
+    code, text, _ = call("certify", "--check", file, folder / "latent.npy", folder / "d.npz")
+    assert (code, "natural: cannot say then, certified now" in text) == (1, True)
+
+
+def test_a_run_is_certified_on_the_rows_it_did_not_see(call, folder, tmp_path):
+    code, text, _ = call("certify", folder / "run", folder / "t.npz", "--out", tmp_path, "--quiet")
+    assert code == 0
+    assert "120 of 300 rows were set aside; the others are exactly those of the fit" in text
+    assert "cannot say" in text
+
+
+def test_what_is_required_and_not_reached_is_exit_one(call, folder, tmp_path):
+    code, _, error = call(
+        "certify", folder / "run", folder / "t.npz", "--out", tmp_path, "--require", "identifiable,natural"
+    )
+    assert code == 1
+    assert "required and not reached: identifiable is cannot say" in error
+    assert (tmp_path / "report.html").exists()  # the report says why
+
+
+def test_fit_and_certify_in_one_go(call, folder, tmp_path):
+    code, text, _ = call("fit", folder / "t.npz", "--out", tmp_path / "run", *QUICK, "--certify", "--json")
+    found = json.loads(text)
+    assert code == 0
+    assert set(found["verdicts"]) == {"fit", "identifiable", "informative", "natural", "controls"}
+    record = lt.Certificate.from_json(tmp_path / "run" / "certificate.json")
+    assert record.split["origin"] == "set aside"
+    assert lt.load(tmp_path / "run").rows_ == 225
+    code, _, error = call("fit", folder / "t.npz", "--out", tmp_path / "two", *QUICK, "--require", "natural")
+    assert (code, "natural is" in error) == (1, True)
+
+
+BAD = {
+    "no run": (["certify", "{folder}", "{folder}/t.npz"], "holds no run: give the folder of a fitted model"),
+    "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz does not exist"),
+    "other features": (["certify", "{folder}/run", "{folder}/d.npz"], "a"),
+    "other rows": (["certify", "{folder}/latent.npy", "{folder}/t.npz"], "the latents have 6000 rows and the data 300"),
+    "epsilon": (["certify", "{folder}/run", "{folder}/t.npz", "--epsilon", "0"], "--epsilon 0 must be positive"),
+    "require": (["certify", "{folder}/run", "{folder}/t.npz", "--require", "natrual"], "did you mean 'natural'?"),
+    "block": (["certify", "{folder}/run", "{folder}/t.npz", "--block", "c"], "no modality is called 'c'"),
+    "seen": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seen", "{folder}/d.npz"], "--seen"),
+    "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "is not JSON"),
+    "demo": (["demo", "--data", "lattice"], "did you mean 'lattices'?"),
+}
+
+
+@pytest.mark.parametrize(("words", "sentence"), BAD.values(), ids=BAD)
+def test_bad_input_is_a_sentence_and_leaves_nothing(call, folder, tmp_path, words, sentence):
+    code, _, error = call(*(word.format(folder=folder) for word in words), "--out", tmp_path / "c")
+    assert code == 2
+    assert sentence in error
+    assert not (tmp_path / "c").exists()
+
+
+def test_too_few_rows(call, folder, tmp_path):
+    rows = lt.read(folder / "t.npz").take(np.arange(30))
+    rows.write(tmp_path / "few.npz")
+    code, _, error = call("certify", folder / "run", tmp_path / "few.npz", "--out", tmp_path / "c")
+    assert (code, "30 rows are left to audit, and at least 40 are needed" in error) == (2, True)
+    assert not (tmp_path / "c").exists()
+
+
+def test_columns_of_a_table_are_blocks(call, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=200)
+    table = np.column_stack([z, z, z]) + 0.3 * rng.normal(size=(200, 3))
+    lines = ["height,width,mass"] + [",".join(f"{v:.6f}" for v in row) for row in table]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    np.save(tmp_path / "z.npy", z[:, None])
+    np.save(tmp_path / "seen.npy", np.arange(40))
+    words = [
+        "certify",
+        tmp_path / "z.npy",
+        tmp_path / "t.csv",
+        "--out",
+        tmp_path / "c",
+        "--json",
+        "--seen",
+        tmp_path / "seen.npy",
+    ]
+    code, text, _ = call(*words, "--block", "size=height,width", "--block", "weight=2")
+    assert code == 0
+    record = lt.Certificate.from_json(tmp_path / "c" / "certificate.json")
+    assert record.settings["blocks"] == {"size": [0, 1], "weight": [2]}
+    assert record.split["audited"] == 160
+    assert "redundancy error of weight in all rows pooled, upper" in record["natural"].numbers
+    code, _, error = call(*words, "--block", "size=heigth")
+    assert (code, "there is no column 'heigth'" in error) == (2, True)
+
+
+def test_the_demo_writes_run_report_and_certificate(call, tmp_path, monkeypatch):
+    small = recipes.Recipe(
+        "Small",
+        lambda seed: lt.generators.lattices(rows=160, size=8, points=20, labs=2, seed=seed),
+        lambda seed, progress: lt.VAE(
+            epochs=2, encoder="dense", decoder="dense", hidden=(8,), progress=False, seed=seed
+        ),
+        0.5,
+        {"epsilon": 0.1, "only": ["fit", "informative"]},
+    )
+    monkeypatch.setattr("latentry.cli.demo.RECIPES", {"lattices": small})
+    code, text, _ = call("demo", "--out", tmp_path / "demo", "--json")
+    assert code == 0
+    found = json.loads(text)
+    assert lt.load(found["run"]).history_[-1]["epoch"] == 2
+    assert lt.Certificate.from_json(found["certificate"]).split["origin"] == "set aside"
+    assert call("demo", "--out", tmp_path / "demo", "--quiet")[0] == 0  # again, over the first
+
+
+def test_every_recipe_names_what_it_needs():
+    for recipe in recipes.RECIPES.values():
+        assert recipe.model(0, False).get_params()["seed"] == 0
+        assert 0 < recipe.share < 1
+        assert recipe.title
