@@ -16,7 +16,7 @@ from latentry.identifiability import sufficient_changes
 
 from common import RESULTS, provenance, publish, table
 
-RUNS, FIRST, ROWS, EPOCHS = 20, 100, 12_000, 400  # rows in all, half of them held out
+RUNS, FIRST, ROWS, EPOCHS = 20, 100, 12_000, 250  # rows in all, half of them held out
 SIZES = {2: 12, 3: 16}  # latents -> domains where there are enough
 CASES = {  # what changes, and what should be said
     "means and variances, enough domains": ({"means": "uniform"}, "identifiable"),
