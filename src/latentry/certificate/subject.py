@@ -73,10 +73,9 @@ class Subject:
     @property
     def candidates(self) -> dict[str, Channel]:
         """Every latent that may be natural: the cluster and its nodes, or the continuous latent."""
-        if self.clusters is None:
+        if self.clusters is None or len(self.nodes) < 2:
             return {"Λ": self.channel}
-        several = self.nodes if len(self.nodes) > 1 else {}
-        return {"the cluster": self.clusters, **{f"node {name}": channel for name, channel in several.items()}}
+        return {"the cluster": self.clusters, **{f"node {name}": channel for name, channel in self.nodes.items()}}
 
     @cached_property
     def observables(self) -> Dataset:

@@ -48,8 +48,9 @@ def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
     seed = subject.settings.seed
     found: list[tuple[str, np.ndarray]] = []
     if subject.clusters is not None:
-        found.append(("cluster", subject.clusters.sample(seed)))
-        found += [(name, channel.sample(seed)) for name, channel in subject.nodes.items()]
+        found.append(("Λ", subject.clusters.sample(seed)))
+        several = subject.nodes if len(subject.nodes) > 1 else {}
+        found += [(f"node {name}", channel.sample(seed)) for name, channel in several.items()]
     if subject.latents is not None:
         drawn = subject.latents.sample(seed)
         found.append(("Λ" if subject.clusters is None else "continuous Λ", drawn))
@@ -82,8 +83,7 @@ def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) 
 
 def _verdict(numbers: dict[str, Estimate], subject: Subject) -> Verdict:
     """Estimates certify nothing; they say where to look."""
-    whole = "cluster" if subject.clusters is not None else "Λ"
-    told = {name: numbers[f"I({whole}; {name})"] for name in subject.observables.names}
+    told = {name: numbers[f"I(Λ; {name})"] for name in subject.observables.names}
     evidence = {
         name: Bound(float(e), "estimate", method=e.method, n=e.n) for name, e in told.items() if not np.isnan(float(e))
     }
