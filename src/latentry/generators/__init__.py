@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from latentry.data import Dataset
+from latentry.generators.chamber import chamber, chamber_graph
 from latentry.generators.circles import circles, circles_graph, measure_circles
 from latentry.generators.content_style import content_style
 from latentry.generators.domain_images import domain_images
@@ -19,6 +20,8 @@ __all__ = [
     "LATTICE_CURVES",
     "SEGMENTS",
     "SparseLaw",
+    "chamber",
+    "chamber_graph",
     "circles",
     "circles_graph",
     "content_style",
