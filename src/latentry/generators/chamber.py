@@ -54,10 +54,10 @@ def chamber(
 def chamber_graph(name: str = "lt", configuration: str = "camera") -> Graph:
     """The true graph of a chamber, as causalchamber gives it: "lt" is the light tunnel, "wt" the wind tunnel."""
     try:
-        from causalchamber import ground_truth
+        from causalchamber.ground_truth.main import edges, variables
     except ImportError:
         raise MissingExtra("causalchamber", "chamber", "the graph of a chamber") from None
-    return Graph(tuple(ground_truth.variables(name, configuration)), tuple(ground_truth.edges(name, configuration)))
+    return Graph(tuple(variables(name, configuration)), tuple(edges(name, configuration)))
 
 
 def _columns(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
