@@ -1,5 +1,7 @@
 """Simulators as modalities: those of causalchamber where it is installed, and one made by hand."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,8 @@ def test_the_light_tunnel(capsys):
 
 
 def test_without_the_package_the_graph_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "causalchamber", None)
+    for name in ("causalchamber", "causalchamber.ground_truth", "causalchamber.ground_truth.main"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=r"pip install 'latentry\[chamber\]'"):
         chamber_graph()
 
