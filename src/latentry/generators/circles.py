@@ -9,6 +9,7 @@ import numpy as np
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.generators.checks import check_counts, check_positive, check_seed
+from latentry.generators.colours import hue_of, rgb_of
 from latentry.graphs import Graph, sample
 
 __all__ = ["circles", "circles_graph", "measure_circles"]
@@ -104,7 +105,7 @@ def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
     area = cover.sum(axis=(1, 2)) + 1e-12
     colour = np.clip(images, 0, 1).sum(axis=(1, 2)) / area[:, None]
     values = {
-        "hue_value": _hue(colour),
+        "hue_value": hue_of(colour),
         "radius_value": np.sqrt(area / np.pi) * 28 / size,
         "shift_value": (cover.sum(axis=1) @ _grid(size)) / area * 28 / size,
     }
@@ -133,15 +134,4 @@ def _discs(values: Mapping[str, np.ndarray], size: int) -> np.ndarray:
     across = grid - scale * values["shift"].astype(np.float32)[:, None]
     distance = np.sqrt(grid[:, None] ** 2 + across[:, None, :] ** 2)
     cover = np.clip(scale * values["radius"].astype(np.float32)[:, None, None] + 0.5 - distance, 0, 1)
-    return cover[..., None] * _colour(values["hue"]).astype(np.float32)[:, None, None, :]
-
-
-def _colour(hue: np.ndarray) -> np.ndarray:
-    """Red, green and blue of a fully saturated hue in turns."""
-    return np.clip(np.abs((6 * hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1, 0, 1)
-
-
-def _hue(colour: np.ndarray) -> np.ndarray:
-    """Hue in turns of a mean colour: the angle of red, green and blue as three directions 120° apart."""
-    red, green, blue = colour.T
-    return np.arctan2(np.sqrt(3) * (green - blue), 2 * red - green - blue) / (2 * np.pi) % 1.0
+    return cover[..., None] * rgb_of(values["hue"]).astype(np.float32)[:, None, None, :]

@@ -6,6 +6,7 @@ import numpy as np
 
 from latentry.data import Dataset
 from latentry.generators.checks import check_choice, check_counts, check_positive, check_seed
+from latentry.generators.colours import rgb_of
 
 __all__ = ["domain_images"]
 
@@ -78,6 +79,4 @@ def _ellipses(factors: dict[str, np.ndarray], size: int) -> np.ndarray:
     long, short = column["size"], 0.55 * column["size"]
     reach = np.sqrt((along / long) ** 2 + (beside / short) ** 2)
     cover = np.clip((1 - reach) * short * np.float32(size / 32) + 0.5, 0, 1)
-    hue = column["colour"][..., None]
-    colour = np.clip(np.abs((6 * hue + np.array([0, 4, 2], dtype=np.float32)) % 6 - 3) - 1, 0, 1)
-    return (cover[..., None] * colour).astype(np.float32)
+    return (cover[..., None] * rgb_of(column["colour"])).astype(np.float32)
