@@ -21,8 +21,8 @@ _CELLS = 4096
 
 
 def causal(subject: Subject) -> Part | None:
-    """The class of the graph, tested and weighed on rows that did not teach it; None for a model without one."""
-    if not subject.nodes:
+    """The class of the graph, tested and weighed on rows that did not teach it; None where no two nodes could be joined."""
+    if len(subject.nodes) < 2:
         return None
     graph, pattern = graph_of(subject.model)
     codes = {name: subject.nodes[name].most_likely for name in graph.names}

@@ -97,6 +97,8 @@ def _verdict(numbers: dict[str, Estimate], subject: Subject) -> Verdict:
 def _amount(estimate: Estimate) -> str:
     if np.isnan(float(estimate)):
         return "an unknown amount"
+    if np.isnan(estimate.low):
+        return f"{max(float(estimate), 0.0):.2f} nats (too few rows for an interval)"
     return f"{max(float(estimate), 0.0):.2f} nats [{max(estimate.low, 0.0):.2f}, {estimate.high:.2f}]"
 
 
