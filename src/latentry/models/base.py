@@ -324,8 +324,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
         from latentry.models.saving import load_model, require_same
 
         if folder is not None and holds_run(folder):
-            own = {name: value for name, value in self.get_params(deep=False).items() if callable(value)}
-            earlier = load_model(folder, **own)
+            earlier = load_model(folder, **self.get_params(deep=False))
         elif folder is None and hasattr(self, "state_"):
             earlier = self
         else:

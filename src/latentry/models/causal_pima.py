@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.data import Batch, Dataset
+from latentry.data import Batch, Dataset, Domain
 from latentry.graphs import Counts, EdgeFrequencies, Graph, Knowledge, edge_frequencies, hodge_graph, hodge_init
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
@@ -33,7 +34,8 @@ from latentry.training import Phase, map_rows
 
 __all__ = ["CausalPIMA"]
 
-_PRETRAINING = 0.4  # share of the epochs
+_PRETRAINING = 0.5  # share of the epochs
+_NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
 
 @dataclass(eq=False, repr=False)
@@ -58,9 +60,12 @@ class CausalPIMA(VAE):
             "auto": axes where there are enough latents.
         covariance: "diagonal", or "full" for a covariance in each cluster.
         gamma: "exact", or "sample" for the paper's probabilities at one drawn z.
-        pretraining: "vae" (standard normal prior), or "reconstruction".
+        pretraining: "guided" (rows are first read as nodes from the data themselves, and the latents are trained to that
+            reading), "vae" (standard normal prior; rows are read from data and latents) or "reconstruction".
+        balance: How many numbers of a row count as one. Pixels do not err independently; counted one by one they outvote
+            the prior, and nodes drift off their meaning. None takes one for 24; 1 trains by the bound itself. It weighs
+            the training loss alone: ``score`` is the bound.
         mixture_updates: Rounds of EM after each epoch.
-        starts: From which nodes are first sought.
         required: Edges that must be in the graph, as (parent, child).
         forbidden: Edges that must not be.
         tiers: Groups of nodes, causes first: no edge leads back into an earlier group.
@@ -87,9 +92,9 @@ class CausalPIMA(VAE):
     means: str = "auto"
     covariance: str = "diagonal"
     gamma: str = "exact"
-    pretraining: str = "vae"
+    pretraining: str = "guided"
+    balance: float | None = None
     mixture_updates: int = 5
-    starts: int = 8
     required: Sequence[tuple[str, str]] = ()
     forbidden: Sequence[tuple[str, str]] = ()
     tiers: Sequence[Sequence[str]] = ()
@@ -125,10 +130,11 @@ class CausalPIMA(VAE):
         return super().learn_facts(data) | {"experiments": experiments}
 
     def prepared(self, data: Dataset) -> Dataset:
-        """The domain counts only where it says what was set."""
-        if not self.reads_domain or data.domain is None:
-            return data.with_domain(None)
-        return data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
+        """Two numbers beside each row: its own, and that of its experiment (-1 where nothing was set)."""
+        codes = np.full(len(data), -1)
+        if self.reads_domain and data.domain is not None:
+            codes = np.asarray(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size).values)
+        return data.with_domain(Domain(np.stack([np.arange(len(data)), codes], axis=1).astype(float), None))
 
     def build(self, key: jax.Array) -> Any:
         """Networks, a mixture that is standard normal until nodes are found, and a table without edges."""
@@ -151,6 +157,7 @@ class CausalPIMA(VAE):
             table=self._table(nodes, two),
             experts=experts,
             counts=jnp.ones((len(nodes.experiments.free), clusters)),
+            labels=jnp.full(self.rows_, -1, jnp.int32),
             age=jnp.zeros((), jnp.int32),
             sampled=self.gamma == "sample",
         )
@@ -173,7 +180,7 @@ class CausalPIMA(VAE):
         free = np.array([[name not in do for name in names] for do in done], float)
         excluded = [[any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done]
         experiments = Experiments(names, outcomes, free, BLOCKED * np.array(excluded, float))
-        knowledge = Knowledge(names, self.tiers, tuple(map(tuple, self.required)), tuple(map(tuple, self.forbidden)))
+        knowledge = Knowledge(names, self.tiers, tuple(self.required), tuple(self.forbidden))
         shape = shape_of(outcomes, self.latent_dim, means=means, full=self.covariance == "full")
         return Nodes(names, outcomes, experiments, knowledge, shape, unmix=means == "axes")
 
@@ -188,43 +195,55 @@ class CausalPIMA(VAE):
         rates: dict[str, Any] = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
         first = max(1, round(_PRETRAINING * self.epochs))
         rest = max(1, self.epochs - first)
-        before = Manifold(self.beta if self.pretraining == "vae" else 1e-3, hide)
+        guided = self.pretraining == "guided"
         hook = UpdateNodes(
             self._nodes(),
             rounds=self.mixture_updates,
-            starts=self.starts,
             every=5,
             graph_steps=self.graph_steps,
             penalty=self.graph_penalty,
             cooling=(float(self.cooling[0]), float(self.cooling[1]), rest),
             seed=self.seed,
+            scales=self.statistics_.scale,
+            look=not guided,
         )
-        joint = JointBound(self.beta, hide, self.graph_penalty)
+        weight = self.beta * self._balance()
+        before: Any = Manifold(weight if self.pretraining == "vae" else 1e-3, hide)
+        if guided:
+            before = JointBound(weight, hide, self.graph_penalty, guided=True)
+        joint = JointBound(weight, hide, self.graph_penalty)
         moving = only("networks") if self.graph == "search" else trained_graph
+        reads = replace(hook, guided=True) if guided else None
         return (
-            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks"), **rates),
+            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks"), after_epoch=reads, **rates),
             Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
         )
 
+    def _balance(self) -> float:
+        if self.balance is not None:
+            return float(self.balance)
+        decoded = sum(math.prod(shape) for name, shape in self.layout_.shapes if name not in (self.experts or {}))
+        return max(1.0, decoded / _NUMBERS_AS_ONE)
+
     @staticmethod
-    def posterior(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def posterior(module: Any, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Of each latent."""
         return module.posterior(batch)
 
     @staticmethod
-    def evidence(module: Pima, batch: Batch, key: jax.Array) -> jax.Array:
+    def evidence(module: Any, batch: Batch, key: jax.Array) -> jax.Array:
         """The evidence lower bound of each row."""
         fit, rest = module.bound(batch, key)
         return fit + rest
 
     @staticmethod
-    def generate(module: Pima, key: jax.Array, count: int) -> dict[str, jax.Array]:
+    def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
         """Clusters as often as the table says, then latents, then data."""
         one, two = jax.random.split(key)
         return module.draw(jax.random.categorical(one, module.table.log_table()[-1], shape=(count,)), two)
 
     @staticmethod
-    def rebuild(module: Pima, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
+    def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
         """Expected values of every modality."""
         return module.means(batch)
 
@@ -320,7 +339,7 @@ class CausalPIMA(VAE):
         return jnp.asarray(np.ravel_multi_index(tuple(labels.T), outcomes))
 
 
-def trained_graph(module: Pima) -> Any:
+def trained_graph(module: Any) -> Any:
     """Networks and the graph's own parameters are trained; the rest is updated in blocks."""
     chosen = only("networks")(module)
     parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))

@@ -84,10 +84,11 @@ def _raw(decoder: ExpertDecoder, data: Dataset, modality: str) -> Iterator[tuple
 
 
 def _sums(decoder: ExpertDecoder, data: Dataset, modality: str, gamma: Array) -> _Sums:
-    weight, first, square = gamma.sum(axis=0), 0.0, np.zeros(gamma.shape[1])
+    weight, square = gamma.sum(axis=0), np.zeros(gamma.shape[1])
+    first = np.zeros((gamma.shape[1], int(np.prod(data.layout.shape(modality)))))
     for start, piece in _raw(decoder, data, modality):
         part = gamma[start : start + len(piece)]
-        first = first + part.T @ piece
+        first += part.T @ piece
         square += part.T @ (piece**2).sum(axis=1)
     return _Sums(weight, first / np.maximum(weight, 1e-9)[:, None], square)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -10,18 +12,30 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from sklearn.decomposition import PCA
 
 from latentry.data import Batch, Dataset
 from latentry.graphs import Graph, Knowledge, annealed
 from latentry.models.expert_updates import updated_expert
 from latentry.models.mixture import HodgeTable, Mixture, Table
-from latentry.models.mixture_updates import Encoded, Gaussians, Shape
-from latentry.models.node_start import find_nodes
+from latentry.models.mixture_updates import Encoded, Gaussians, Shape, m_step, moments
+from latentry.models.modes import rows_as_nodes
 from latentry.models.pima_module import Pima
-from latentry.models.structural_em import Experiments, Found, Latent, best_graph, climb, complete_graph, table_terms
+from latentry.models.structural_em import (
+    Experiments,
+    Found,
+    Latent,
+    best_graph,
+    by_experiment,
+    climb,
+    complete_graph,
+    table_terms,
+)
 from latentry.training import map_rows
 
 __all__ = ["Nodes", "UpdateNodes"]
+
+_COMPONENTS = 30  # principal components in which rows are first read
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,43 +62,61 @@ class UpdateNodes:
     Args:
         nodes: what they are.
         rounds: of EM after each epoch.
-        starts: from which nodes are first sought.
         every: epochs between two looks at other graphs.
         graph_steps: gradient steps on the graph's own parameters after each epoch, where gradients move it.
         penalty: for each edge, in those steps.
         cooling: first temperature, last temperature, epochs between them.
-        seed: of the starts.
+        seed: of the first reading.
+        scales: by which pictures and curves were divided, channel by channel, when they were standardised.
+        guided: whether rows count as what they were first read as: then only experts are updated.
+        look: whether the first reading looks at the latents too, because they have been trained.
     """
 
     nodes: Nodes
     rounds: int
-    starts: int
     every: int
     graph_steps: int
     penalty: float
     cooling: tuple[float, float, int]
     seed: int
+    scales: Mapping[str, np.ndarray]
+    guided: bool = False
+    look: bool = False
 
     def __call__(self, module: Pima, data: Dataset, key: jax.Array) -> Pima:
         """The module with everything updated but its networks."""
-        if int(module.age) == 0:
-            module = self._first(module, data)
+        if int(module.labels.max()) < 0:
+            module = self._read(module, data)
+        if not self.guided:
+            module = self._updated(module, data, key)
+        return eqx.tree_at(lambda m: m.age, module, module.age + (not self.guided))
+
+    def _updated(self, module: Pima, data: Dataset, key: jax.Array) -> Pima:
         for _ in range(2 if module.experts else 1):
             found = self._climbed(module, data)
             module = self._with(module, found)
             module = _with_experts(module, data, found.gamma, first=False)
-        if isinstance(module.table, HodgeTable):
-            module = self._with_graph_steps(module, key)
-        return eqx.tree_at(lambda m: m.age, module, module.age + 1)
+        return self._with_graph_steps(module, key) if isinstance(module.table, HodgeTable) else module
 
-    def _first(self, module: Pima, data: Dataset) -> Pima:
-        nodes = self.nodes
-        rows = _encoded(module, data, experts=False)
-        whole = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
-        found = find_nodes(
-            rows, nodes.shape, nodes.experiments, whole, unmix=nodes.unmix, starts=self.starts, seed=self.seed
-        )
-        return _with_experts(self._with(module, found), data, found.gamma, first=True)
+    def _read(self, module: Pima, data: Dataset) -> Pima:
+        """The first reading of the rows, tables and experts that follow from it, and a place for each cluster."""
+        nodes, rows = self.nodes, principal(data, self.scales)
+        spaces = [rows]
+        if self.look:
+            mean = map_rows(_coordinates, module, data)[0].astype(np.float64)
+            spaces.append((mean - mean.mean(axis=0)) / (mean.std(axis=0) + 1e-9))
+        cells = rows_as_nodes(spaces, rows, nodes.outcomes, self.seed)
+        gamma = np.eye(math.prod(nodes.outcomes))[cells]
+        encoded = _encoded(module, data, experts=False)
+        counts = by_experiment(encoded, gamma, nodes.experiments)
+        graph = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
+        latent = Latent(*_places(nodes, module.mixture), graph, table_terms(graph, counts, nodes.experiments.free))
+        if self.look:  # the latents are there already: the mixture goes to them
+            latent = replace(latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians))
+        module = self._with(module, Found(latent, counts, gamma, 0.0))
+        labels = module.labels.at[jnp.asarray(row_numbers(data))].set(jnp.asarray(cells, jnp.int32))
+        module = eqx.tree_at(lambda m: m.labels, module, labels)
+        return _with_experts(module, data, gamma, first=True)
 
     def _climbed(self, module: Pima, data: Dataset) -> Found:
         nodes, rows = self.nodes, _encoded(module, data, experts=True)
@@ -142,13 +174,54 @@ def _coordinates(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array,
 
 def _encoded(module: Pima, data: Dataset, *, experts: bool) -> Encoded:
     mean, scale, beside = map_rows(_coordinates, module, data)
-    several = len(module.counts) > 1 and data.domain is not None
     return Encoded(
         mean.astype(np.float64),
         scale.astype(np.float64) ** 2,
         beside.astype(np.float64) if experts and module.experts else 0.0,
-        np.asarray(data.domain.values, np.int64) if several and data.domain is not None else None,
+        _column(data, 1),
     )
+
+
+def row_numbers(data: Dataset) -> np.ndarray:
+    """Of each row among all rows of the fit."""
+    return _column(data, 0)
+
+
+def _column(data: Dataset, column: int) -> np.ndarray:
+    assert data.domain is not None
+    return np.asarray(data.domain.values)[:, column].astype(np.int64)
+
+
+def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Principal components of all modalities beside each other, each of the same total variance; what is missing is zero.
+
+    Columns of a table have units of their own and stay standardised; channels of a picture or curve share one, so that
+    a channel in which little happens counts for little.
+    """
+    parts = []
+    for name in data.names:
+        own = scales.get(name, 1.0) if len(data.layout.shape(name)) > 1 else 1.0
+        flat = (np.asarray(data[name], np.float32) * np.asarray(own, np.float32)).reshape(len(data), -1)
+        flat = np.where(data.observed[name][:, None], flat, 0.0)
+        flat = flat - flat.mean(axis=0)
+        parts.append(flat / (np.sqrt((flat**2).sum(axis=1).mean()) + 1e-12))
+    joined = np.concatenate(parts, axis=1)
+    size = min(_COMPONENTS, *joined.shape)
+    analysis = PCA(size, svd_solver="full" if min(joined.shape) <= 2 * size else "randomized", random_state=0)
+    return analysis.fit_transform(joined).astype(np.float64)
+
+
+def _places(nodes: Nodes, mixture: Mixture) -> tuple[np.ndarray, np.ndarray, Gaussians]:
+    """Clusters on a grid: a node's values lie evenly along its own axis, or along a diagonal when axes have run out."""
+    latents = mixture.means.shape[1]
+    means = np.zeros((nodes.values.shape[1], latents))
+    for node, count in enumerate(nodes.outcomes):
+        ahead = np.eye(latents)[node] if node < latents else 0.4 * (-1.0) ** (np.arange(latents) * node)
+        means += np.linspace(-0.9, 0.9, count)[nodes.values[node]][:, None] * ahead
+    factors = np.tile(np.eye(latents), (len(means), 1, 1))
+    for node in range(min(latents, len(nodes.outcomes))):
+        factors[:, node, node] = 1 / 0.35
+    return np.eye(latents), np.zeros(latents), Gaussians(means, factors)
 
 
 def _with_experts(module: Pima, data: Dataset, gamma: np.ndarray, *, first: bool) -> Pima:

@@ -21,7 +21,7 @@ _CHOICES = {
     "means": ("auto", "axes", "additive", "free"),
     "covariance": ("diagonal", "full"),
     "gamma": ("exact", "sample"),
-    "pretraining": ("vae", "reconstruction"),
+    "pretraining": ("guided", "vae", "reconstruction"),
 }
 _MOST_CLUSTERS = 4096
 
@@ -32,13 +32,12 @@ def parse_nodes(given: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:
     >>> parse_nodes((2, 3)), parse_nodes({"lattice": 2})
     ((('N1', 'N2'), (2, 3)), (('lattice',), (2,)))
     """
-    named = isinstance(given, Mapping)
     if not isinstance(given, (Mapping, tuple, list)) or not len(given):
         raise DataError(f"nodes = {given!r}: give the outcomes of each node, such as (2, 2, 3), or a mapping from names.")
-    sizes = tuple(given.values()) if named else tuple(given)
+    sizes = tuple(given.values()) if isinstance(given, Mapping) else tuple(given)
     if not all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in sizes):
         raise DataError(f"nodes = {given!r}: outcomes are whole numbers of at least 2.")
-    names = as_names(tuple(given) if named else None, len(sizes))
+    names = as_names(tuple(given) if isinstance(given, Mapping) else None, len(sizes))
     outcomes = as_outcomes(sizes, names)
     if math.prod(outcomes) > _MOST_CLUSTERS:
         raise DataError(f"nodes = {given!r} makes {math.prod(outcomes):,} clusters, more than {_MOST_CLUSTERS:,}.")
@@ -53,12 +52,13 @@ def check_causal_pima(model: Any, data: Dataset) -> None:
         if value not in known:
             raise DataError(f"{parameter} = {value!r} is not known{nearest(str(value), known)}")
     _check_means(model, len(outcomes))
-    for parameter in ("mixture_updates", "starts"):
-        whole_number(parameter, getattr(model, parameter), least=1)
+    if model.balance is not None:
+        real_number("balance", model.balance, above=0)
+    whole_number("mixture_updates", model.mixture_updates, least=1)
     whole_number("graph_steps", model.graph_steps, least=0)
     real_number("graph_penalty", model.graph_penalty, above=-1e-300)
     _check_cooling(model.cooling)
-    Knowledge(names, model.tiers, tuple(map(tuple, model.required)), tuple(map(tuple, model.forbidden)))
+    Knowledge(names, model.tiers, tuple(model.required), tuple(model.forbidden))
     if math.prod(outcomes) > len(data):
         raise DataError(
             f"nodes = {model.__dict__['nodes']!r} makes {math.prod(outcomes)} clusters, but n_samples = {len(data)}: "

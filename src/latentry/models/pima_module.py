@@ -58,6 +58,7 @@ class Pima(eqx.Module):
     table: Table | HodgeTable
     experts: dict[str, ExpertDecoder]
     counts: jax.Array  # (experiments, clusters): expected, over the training rows
+    labels: jax.Array  # first reading of each training row as a cluster, -1 where there is none
     age: jax.Array  # updates of the mixture so far
     sampled: bool = eqx.field(static=True)  # whether the clusters' probabilities are those of a draw
 
@@ -84,10 +85,7 @@ class Pima(eqx.Module):
 
     def log_table(self, batch: Batch, key: jax.Array | None = None) -> jax.Array:
         """Log-probability of each cluster before anything is seen of a row but its experiment."""
-        table = self.table.log_table(key)
-        if batch.domain is None or len(table) == 1:
-            return table[-1][None]
-        return table[batch.domain]
+        return self.table.log_table(key)[_code(batch, 1)]
 
     def logits(self, batch: Batch, mean: jax.Array, scale: jax.Array, key: jax.Array | None = None) -> jax.Array:
         r""":math:`\log A_c + E_q \log p(z \mid c) + \log p(x \mid c)`, whose softmax is the exact mean-field optimum."""
@@ -98,14 +96,23 @@ class Pima(eqx.Module):
         """Of each cluster, (rows, clusters)."""
         return jax.nn.softmax(self.logits(batch, *self.coordinates(batch)), axis=1)
 
-    def bound(self, batch: Batch, key: jax.Array, seen: Any = None, noise: jax.Array | None = None) -> tuple[Any, Any]:
-        """Per row the two parts of the evidence lower bound: fit of the networks, and all the rest."""
+    def bound(
+        self, batch: Batch, key: jax.Array, seen: Any = None, noise: jax.Array | None = None, *, guided: bool = False
+    ) -> tuple[Any, Any]:
+        """Per row the two parts of the evidence lower bound: fit of the networks, and all the rest.
+
+        Guided, rows that have a first reading count as what they were read as; this too is a bound.
+        """
         mean, scale = self.networks.encode(batch if seen is None else batch._replace(observed=seen))
         drawn = mean + scale * jax.random.normal(key, mean.shape)
         logits = self.logits(batch, mean, scale, noise)
         rest = jax.nn.logsumexp(logits, axis=1)
         if self.sampled:
             rest = self._sampled(batch, drawn, logits, noise)
+        if guided:
+            labels = self.labels[_code(batch, 0)]
+            chosen = jnp.take_along_axis(logits, jnp.maximum(labels, 0)[:, None], axis=1)[:, 0]
+            rest = jnp.where(labels >= 0, chosen, rest)
         entropy = (jnp.log(scale) + 0.5 * math.log(2 * math.pi * math.e)).sum(axis=1)
         return self.fit_of(drawn, batch), rest + entropy
 
@@ -140,6 +147,11 @@ class Pima(eqx.Module):
         return drawn
 
 
+def _code(batch: Batch, column: int) -> jax.Array:
+    """Number of each row (column 0), or its experiment (column 1; -1, the last, is mere observation)."""
+    return batch.domain[:, column].astype(jnp.int32)
+
+
 @dataclass(frozen=True)
 class JointBound:
     """The loss: minus the bound of the whole model, the part of prior and clusters weighted by beta.
@@ -148,16 +160,18 @@ class JointBound:
         beta: 1 is the bound itself.
         hide: Share of rows in which a modality is hidden from the encoder, though it must still be explained.
         penalty: For each expected edge, where gradients move the graph.
+        guided: Whether rows count as what they were first read as.
     """
 
     beta: float = 1.0
     hide: float = 0.0
     penalty: float = 0.0
+    guided: bool = False
 
     def __call__(self, module: Pima, batch: Batch, key: jax.Array) -> Metrics:
         """Mean over the rows of a batch."""
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
-        fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2))
+        fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2), guided=self.guided)
         share = batch.weight / batch.weight.sum()
         parts = {"reconstruction": -(share * fit).sum(), "mixture": -(share * rest).sum()}
         loss = parts["reconstruction"] + self.beta * parts["mixture"]

@@ -12,6 +12,7 @@ import numpy as np
 from latentry.data import Dataset, Layout, Standardiser
 from latentry.errors import CheckpointError, DataError
 from latentry.models.registry import model_class
+from latentry.nets import Expert
 from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
 
 __all__ = ["load_model", "require_same", "save_model"]
@@ -52,10 +53,21 @@ def _plain(name: str, value: Any) -> Any:
     if callable(value):
         return {"own": getattr(value, "__qualname__", type(value).__qualname__)}
     if isinstance(value, Mapping):
-        return {"mapping": dict(value)}
+        return _plain_mapping(name, value)
     if isinstance(value, np.generic):
         return value.item()
     return list(value) if isinstance(value, tuple) else value
+
+
+def _plain_mapping(name: str, value: Mapping[Any, Any]) -> dict[str, Any]:
+    """Built-in experts are named with their settings; a function of your own makes the whole parameter your own."""
+    if any(isinstance(part, Expert) and part.made_by is None for part in value.values()):
+        return {"own": name}
+    return {"mapping": {key: part.to_json() if isinstance(part, Expert) else part for key, part in value.items()}}
+
+
+def _restored_part(part: Any) -> Any:
+    return Expert.from_json(part) if isinstance(part, dict) and "expert" in part else part
 
 
 def _statistics(statistics: Standardiser) -> dict[str, np.ndarray]:
@@ -99,7 +111,7 @@ def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapp
                 )
             parameters[name] = own[name]
         elif isinstance(value, dict):
-            parameters[name] = value["mapping"]
+            parameters[name] = {key: _restored_part(part) for key, part in value["mapping"].items()}
         else:
             parameters[name] = tuple(value) if isinstance(value, list) else value
     return parameters

@@ -19,7 +19,7 @@ from latentry.graphs.counts import Counts
 from latentry.graphs.names import find_cycle
 from latentry.models.mixture_updates import Encoded, Gaussians, Shape, e_step, log_prior, m_step, moments
 
-__all__ = ["Experiments", "Found", "Latent", "best_graph", "climb", "complete_graph", "table_terms"]
+__all__ = ["Experiments", "Found", "Latent", "best_graph", "by_experiment", "climb", "complete_graph", "table_terms"]
 
 Array = NDArray[np.float64]
 

@@ -97,6 +97,23 @@ class Expert:
         """What it is called."""
         return self.made_by[0] if self.made_by else getattr(self.function, "__name__", type(self.function).__name__)
 
+    def to_json(self) -> dict[str, Any]:
+        """A built-in expert by name and settings: a file says which, never what to run."""
+        assert self.made_by is not None
+        name, settings = self.made_by
+        plain = {key: vars(value) if isinstance(value, Parameter) else list(value) for key, value in settings}
+        return {"expert": name, "settings": {k: _finite(v) if isinstance(v, dict) else v for k, v in plain.items()}}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Expert:
+        """The inverse of :meth:`to_json`.
+
+        >>> curve = two_piece_linear([0.0, 0.5, 1.0], x0=Parameter(0.3, 0.1, 0.9, per="N1"))
+        >>> Expert.from_json(curve.to_json()) == curve
+        True
+        """
+        return _again(fields["expert"], fields["settings"])
+
     def __call__(self, **values: Any) -> Any:
         """The row for these values."""
         return self.function(**values)
@@ -178,11 +195,19 @@ def _built(name: str, grid: Any, rule: Callable[..., Any], starts: Mapping[str, 
     return Expert(lambda **values: rule(t, **values), chosen, (name, settings))
 
 
+def _finite(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in fields.items()}  # JSON knows no infinity
+
+
+def _parameter(fields: Mapping[str, Any]) -> Parameter:
+    return Parameter(**{key: value for key, value in fields.items() if value is not None})
+
+
 def _again(name: str, settings: Mapping[str, Any]) -> Expert:
     """A built-in expert from its name and settings, as files hold them."""
     if name not in EXPERTS:
         raise DataError(f"there is no built-in expert {name!r}{nearest(name, EXPERTS)}")
-    given = {key: Parameter(**value) if isinstance(value, Mapping) else value for key, value in settings.items()}
+    given = {key: _parameter(value) if isinstance(value, Mapping) else value for key, value in settings.items()}
     return EXPERTS[name](**given)
 
 

@@ -1,0 +1,191 @@
+"""Groups of rows as the highest hills of their density, and the reading of groups as values of nodes.
+
+Hills: each row climbs to denser neighbours; of all peaks the most prominent are kept (Chazal, Guibas, Oudot and Skraba,
+*Persistence-based clustering in Riemannian manifolds*, 2013). No shape is assumed of a group.
+
+Reading: K groups can be read as values of nodes in many inequivalent ways (840 for eight groups as three binary nodes).
+The reading under which the groups' mean rows are most nearly a sum of one part per node is kept; how far the next
+best reading falls behind says how clear it was, and chooses among candidate groupings.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.cluster import KMeans
+
+from latentry.models.mixture_updates import shape_of
+
+__all__ = ["hills", "reading", "rows_as_nodes"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_NEIGHBOURS = (10, 15, 25)
+_WAYS = 720  # permutations that are all tried; beyond, swaps from random ones
+
+
+def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int], seed: int) -> Labels:
+    """The cell (configuration of the nodes) of each row: the clearest reading over several groupings.
+
+    Args:
+        spaces: coordinates of the rows, (rows, dimensions) each, in which groups are sought.
+        rows: the data, (rows, features), whose group means are read as sums.
+        outcomes: of each node.
+        seed: of what is random.
+    """
+    count = math.prod(outcomes)
+    best, clearest = None, -np.inf
+    for labels in _groupings(spaces, count, seed):
+        means = np.eye(count)[labels].T @ rows / np.bincount(labels, minlength=count)[:, None]
+        cells, gap = reading(means, outcomes, seed)
+        if gap > clearest:
+            best, clearest = cells[labels], gap
+    if best is None:  # fewer distinct rows than clusters: any assignment will do
+        return np.arange(len(rows)) % count
+    return best
+
+
+def _groupings(spaces: Sequence[Array], count: int, seed: int) -> list[Labels]:
+    found = []
+    for space in spaces:
+        for neighbours in _NEIGHBOURS:
+            for near in _NEIGHBOURS[:2]:
+                found.append(hills(space, count, neighbours, near))
+        if len(np.unique(space, axis=0)) >= count:
+            found.append(KMeans(count, n_init=5, random_state=seed).fit(space).labels_.astype(np.int64))
+    return [labels for labels in found if labels is not None and len(np.unique(labels)) == count]
+
+
+def hills(points: Array, count: int, neighbours: int = 15, near: int = 15) -> Labels | None:
+    """Labels 0 to count − 1 by the most prominent peaks of the density, or None where there are not as many.
+
+    >>> rng = np.random.default_rng(0)
+    >>> points = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 8])
+    >>> labels = hills(points, 2)
+    >>> len(set(labels[:100])), len(set(labels[100:])), labels[0] == labels[-1]
+    (1, 1, np.False_)
+
+    Args:
+        points: (rows, dimensions).
+        count: of groups.
+        neighbours: to the distance of which the density is inverse.
+        near: neighbours that a row may climb to, and over which the density is smoothed.
+    """
+    most = max(neighbours, near)
+    if len(points) <= most + 1:
+        return None
+    distance, index = cKDTree(points).query(points, most + 1)
+    height = -np.log(distance[:, neighbours] + 1e-12)
+    height = height[index[:, : near + 1]].mean(axis=1)
+    peak, prominence, onto = _climb(height, index[:, 1 : near + 1])
+    kept = np.argsort(-prominence, kind="stable")[:count]
+    if len(prominence) < count or np.isinf(prominence).sum() > count:
+        return None
+    final = _followed(onto, set(kept.tolist()))
+    return np.unique(final[peak], return_inverse=True)[1]
+
+
+def _climb(height: Array, index: Labels) -> tuple[Labels, Array, Labels]:
+    """Peak of each row, prominence of each peak, and the peak that it merges into."""
+    order = np.argsort(-height, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    root = np.arange(len(order))
+    peak_of = np.full(len(order), -1)
+    peaks: list[int] = []
+    prominence: list[float] = []
+    onto: list[int] = []
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for row in order.tolist():
+        higher = index[row][rank[index[row]] < rank[row]]
+        if not len(higher):
+            peak_of[row] = len(peaks)
+            peaks.append(row)
+            prominence.append(math.inf)
+            onto.append(len(onto))
+            continue
+        steepest = int(higher[np.argmin(rank[higher])])
+        peak_of[row] = peak_of[steepest]
+        root[row] = top(steepest)
+        for other in {top(int(i)) for i in higher}:
+            one, two = sorted((other, top(row)), key=lambda i: rank[i])
+            if one != two:
+                prominence[peak_of[two]] = float(height[two] - height[row])
+                onto[peak_of[two]] = int(peak_of[one])
+                root[two] = one
+    return peak_of, np.array(prominence), np.array(onto)
+
+
+def _followed(onto: Labels, kept: set[int]) -> Labels:
+    final = []
+    for peak in range(len(onto)):
+        while peak not in kept:
+            peak = int(onto[peak])
+        final.append(peak)
+    return np.array(final)
+
+
+def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Labels, float]:
+    """Cell of each group, and by how much of the groups' variance the next best reading explains less.
+
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> found, gap = reading(cells[[2, 0, 3, 1]] @ np.array([[1.0, 0.0], [0.0, 2.0]]), (2, 2))
+    >>> gap > 0.1, bool(found[0] in (1, 2) or found[0] in (0, 3))
+    (True, True)
+    """
+    count = len(means)
+    design = shape_of(outcomes, 1, means="additive").design
+    projection = design @ np.linalg.pinv(design)
+    centred = means - means.mean(axis=0)
+    gram = centred @ centred.T
+    gram = gram / max(float(np.trace(gram)), 1e-300)
+
+    def explained(order: Labels) -> float:  # order[cell] is the group that sits there
+        return float((projection * gram[np.ix_(order, order)]).sum())
+
+    seen: dict[tuple[int, ...], float] = {}
+    for order in _orders(count, seed):
+        _swapped(order, explained, seen, climb=math.factorial(count) > _WAYS)
+    values = np.array(sorted(seen.values(), reverse=True))
+    best = np.array(max(seen, key=lambda key: seen[key]))
+    others = values[values < values[0] - 1e-9]
+    cells = np.empty(count, dtype=np.int64)
+    cells[best] = np.arange(count)
+    return cells, float(values[0] - others[0]) if len(others) else 0.0
+
+
+def _orders(count: int, seed: int) -> list[Labels]:
+    if math.factorial(count) <= _WAYS:
+        return [np.array(order) for order in itertools.permutations(range(count))]
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(count) for _ in range(max(4, 240 // count))]
+
+
+def _swapped(order: Labels, explained: object, seen: dict[tuple[int, ...], float], *, climb: bool) -> None:
+    """Note the value of this order, and climb by swaps of two groups, noting what is met."""
+    value = seen.setdefault(tuple(order.tolist()), explained(order))  # type: ignore[operator]
+    while climb:
+        options = []
+        for i, j in itertools.combinations(range(len(order)), 2):
+            other = order.copy()
+            other[[i, j]] = other[[j, i]]
+            key = tuple(other.tolist())
+            if key not in seen:
+                seen[key] = explained(other)  # type: ignore[operator]
+            options.append((seen[key], key))
+        best, key = max(options)
+        if best <= value + 1e-12:
+            return
+        value, order = best, np.array(key)
