@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.graphs import Graph, Knowledge, cpdag, search
+from latentry.graphs import CPDAG, Graph, Knowledge, cpdag, search
 from latentry.graphs.counts import Counts
 from latentry.graphs.names import find_cycle
 from latentry.models.mixture_updates import Encoded, Gaussians, Shape, e_step, log_prior, m_step, moments
@@ -58,7 +59,7 @@ class Experiments:
         """Expected counts for a search, with the nodes that were set."""
         tables = per_experiment.reshape(-1, *self.outcomes)
         observed = np.zeros(self.outcomes)
-        others: dict[tuple[str, ...], Array] = {}
+        others: dict[Any, Array] = {}
         for free, table in zip(self.free, tables, strict=True):
             held = tuple(name for name, is_free in zip(self.names, free, strict=True) if not is_free)
             if held:
@@ -209,7 +210,7 @@ def _unmixed(rows: Encoded, latent: Latent, gamma: Array) -> Latent:
     return replace(latent, unmixing=unmixing)
 
 
-def _best_row(solved: Array, cofactor: Array, matrix: Array, pull: Array) -> Array:
+def _best_row(solved: Any, cofactor: Any, matrix: Any, pull: Any) -> Array:
     along, across = float(cofactor @ solved[:, 0]), float(cofactor @ solved[:, 1])
     root = math.sqrt(along**2 + 4 * across)
     options = [solved[:, 0] + solved[:, 1] / t for t in ((along + root) / 2, (along - root) / 2)]
@@ -232,7 +233,7 @@ def best_graph(
     targets = experiments.targets
     tried = {cpdag(best.latent.graph, knowledge=knowledge, interventions=targets)}
     while True:
-        offers = {}  # one graph of each class: equivalent ones reach the same bound
+        offers: dict[CPDAG, Graph] = {}  # one graph of each class: equivalent ones reach the same bound
         for graph in _candidates(best, experiments, knowledge):
             offers.setdefault(cpdag(graph, knowledge=knowledge, interventions=targets), graph)
         fresh = [graph for kind, graph in offers.items() if kind not in tried]
