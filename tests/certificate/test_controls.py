@@ -69,3 +69,12 @@ def test_chance_does_not_break_the_trust(finite):
 def test_bounds_of_controls_are_numbers(natural):
     for claim in run(natural)["controls"].claims.values():
         assert all(isinstance(b, Bound) and np.isfinite(b.value) for b in claim.evidence.values())
+
+
+def test_numbers_that_repeat_are_not_taken_for_information():
+    """Rounded measurements and a label that has nothing to do with them."""
+    rng = np.random.default_rng(0)
+    data = lt.Dataset({"mass": np.round(rng.normal(size=(342, 2)), 1), "length": np.round(rng.normal(size=(342, 1)), 1)})
+    found = lt.certify(rng.integers(0, 3, 342), data, only=["informative", "controls"])
+    assert found.trusted
+    assert found["informative"].numbers["I(Λ; mass)"].low <= 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from latentry import identifiability
-from latentry.certificate.gist import gist, is_label, some_rows
+from latentry.certificate.gist import gist, is_label, some_rows, untied
 from latentry.certificate.part import Part
 from latentry.certificate.subject import Subject, taken
 from latentry.data import CategoricalChannel, Channel, Dataset
@@ -86,7 +86,7 @@ def _permuted_information(subject: Subject, name: str, rng: np.random.Generator)
     data, seed = subject.observables, subject.settings.seed
     inside = np.flatnonzero(data.observed[name])
     values = np.asarray(data[name])[inside]
-    x = np.unique(values.ravel(), return_inverse=True)[1] if is_label(data, name) else gist(values, 3, seed)
+    x = np.unique(values.ravel(), return_inverse=True)[1] if is_label(data, name) else untied(gist(values, 3, seed), seed)
     latent = _drawn(subject)[inside]
     lows = (_information(latent, x[rng.permutation(len(x))], seed) for _ in range(_TRIES))
     return _silent("the latent", f"{name} of other rows", lows)

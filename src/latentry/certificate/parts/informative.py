@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import gist, is_label, some_rows
+from latentry.certificate.gist import gist, is_label, some_rows, untied
 from latentry.certificate.part import Part
 from latentry.certificate.subject import Subject
 from latentry.errors import DataError
@@ -66,8 +66,7 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     if is_label(data, name):
         return np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1], inside, False
     values = np.asarray(data[name])
-    looked = np.zeros((len(values), min(_COLUMNS, int(np.prod(values.shape[1:])))))
-    found = gist(values[inside], _COLUMNS, subject.settings.seed)
+    found = untied(gist(values[inside], _COLUMNS, subject.settings.seed), subject.settings.seed)
     looked = np.zeros((len(values), found.shape[1]))
     looked[inside] = found
     return looked, inside, found.shape[1] < int(np.prod(values.shape[1:]))
