@@ -88,6 +88,20 @@ def test_samples_are_in_the_data_units(name, curved):
     assert drawn.std() > 5
 
 
+def test_decoded_latents_are_the_reconstruction(name, curved, fitted):
+    model = fitted[name]
+    if not hasattr(model.module_, "expected"):
+        with pytest.raises(lt.DataError, match="no one expectation given latents alone"):
+            model.decode(model.transform(curved))
+        return
+    decoded = model.decode(model.transform(curved))
+    # A flow of as many latents as columns gives the rows back.
+    wanted = model.reconstruct(curved) if hasattr(model, "reconstruct") else curved["x"]
+    assert np.allclose(decoded, wanted, atol=2e-3 * np.ptp(curved["x"]))
+    with pytest.raises(lt.DataError, match=r"latents has shape \(2,\)"):
+        model.decode(np.zeros(2))
+
+
 def test_score_follows_the_units(name, curved, fitted):
     """A density in millimetres is the density in metres less log 1000 a column."""
     milli = lt.Dataset(1024 * curved["x"], domain=curved.domain)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -188,6 +189,18 @@ class LatentModel(TransformerMixin, BaseEstimator):
         whole_number("seed", seed, least=0)
         drawn = self.generate(self.module_, jax.random.key(seed), n)
         return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+
+    def decode(self, latents: Any) -> Any:
+        """Expected data given latents (rows, latents), in the data's own units; for an exact flow, the data themselves."""
+        check_is_fitted(self)
+        values = np.asarray(latents, dtype=np.float32)
+        if values.ndim != 2 or values.shape[1] != self.n_features_out or not np.isfinite(values).all():
+            raise DataError(
+                f"latents has shape {values.shape}: give finite numbers, one row of {self.n_features_out} latents each."
+            )
+        if not hasattr(self.module_, "expected"):
+            raise DataError(f"{type(self).__name__} has no one expectation given latents alone: use sample or reconstruct.")
+        return self._outward({name: np.asarray(a) for name, a in self.module_.expected(jnp.asarray(values)).items()})
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model to a run folder; :func:`latentry.load` reads it back."""

@@ -108,8 +108,15 @@ class Conditional(eqx.Module):
         """For each domain, latents from its prior, decoded, with observation noise."""
         two, three = jax.random.split(key)
         latents = jax.vmap(self.prior.draw)(u, jax.random.split(two, len(u)))
-        coordinates = latents if self.flow is None else jax.vmap(self.flow.inverse)(latents)
-        return self.networks.draw(coordinates, three)
+        return self.networks.draw(self._own(latents), three)
+
+    def expected(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """Every modality given the latents."""
+        return self.networks.means(self._own(latents))
+
+    def _own(self, latents: jax.Array) -> jax.Array:
+        """The networks' own coordinates of latents."""
+        return latents if self.flow is None else jax.vmap(self.flow.inverse)(latents)
 
     def reconstruction(self, batch: Batch) -> dict[str, jax.Array]:
         """Expected values of every modality."""

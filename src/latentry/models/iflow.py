@@ -41,7 +41,10 @@ class IdentifiableFlow(eqx.Module):
 
     def generate_at(self, u: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
         """For each domain, latents from its prior, mapped back to data."""
-        latents = jax.vmap(self.prior.draw)(u, jax.random.split(key, len(u)))
+        return self.expected(jax.vmap(self.prior.draw)(u, jax.random.split(key, len(u))))
+
+    def expected(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """The data that have these latents."""
         return {"x": jax.vmap(self.flow.inverse)(latents)}
 
 

@@ -68,6 +68,10 @@ class Networks(eqx.Module):
         """Expected values of every modality."""
         return {name: jax.vmap(self.heads[name].mean)(out) for name, out in self.decode(latents).items()}
 
+    def expected(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """Every modality given the latents."""
+        return self.means(latents)
+
     def draw(self, latents: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
         """Every modality, with observation noise."""
         outputs, drawn = self.decode(latents), {}
