@@ -14,11 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.data import Batch, Dataset, MixingSupport
 from latentry.errors import DataError, nearest
 from latentry.models.checks import whole_number
-from latentry.models.conditional import Conditional, Manifold, NegativeBound, all_but_seen, only
+from latentry.models.conditional import Conditional, Manifold, NegativeBound, only
 from latentry.models.domain_model import OPTIMISERS, DomainModel
 from latentry.models.domains import check_columns
 from latentry.models.iflow import IdentifiableFlow
-from latentry.models.sparse import Penalties, SparseBound, SparseIdentify, SparseLikelihood, changes, mixing_strengths
+from latentry.models.sparse import (
+    Penalties,
+    SparseBound,
+    SparseIdentify,
+    SparseLikelihood,
+    all_but_given,
+    changes,
+    mixing_strengths,
+    weighted,
+)
 from latentry.models.vae import VAE
 from latentry.nets import Flow, SparsityTerm
 from latentry.nets.sigmoidal import sigmoidal_prior
@@ -150,22 +159,24 @@ class CGVAE(DomainModel, VAE):
         if self.facts_["exact"]:
             one, two = jax.random.split(key)
             flow = Flow(self._latents(), blocks=self.blocks, components=self.components, key=one)
-            return IdentifiableFlow(flow, self.build_prior(self._latents(), two), self.seen())
+            plain: Any = IdentifiableFlow(flow, self.build_prior(self._latents(), two), self.seen())
+            return weighted(plain, self.sparsity)
         staged = self.estimation != "elbo"
-        return self.build_conditional(self.design(), self._latents(), flow=staged, sight="data", draws=1, key=key)
+        plain = self.build_conditional(self.design(), self._latents(), flow=staged, sight="data", draws=1, key=key)
+        return weighted(plain, self.sparsity)
 
     def phases(self) -> tuple[Phase, ...]:
         """One, or three when staged."""
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
-        penalties = Penalties(float(self.sparsity), float(self.mask), self._term(), self.penalty_rows)
+        penalties = Penalties(self.sparsity > 0, float(self.mask), self._term(), self.penalty_rows)
         fast = {"direction": OPTIMISERS[self.optimiser], **rates}
         if self.facts_["exact"]:
             loss = SparseLikelihood(penalties)
-            return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **fast),)
+            return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_given, **fast),)
         hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
         slow, bound = 0.4 * self.learning_rate, SparseBound(NegativeBound(self.beta, 1, hide), penalties)
         if self.estimation == "elbo":
-            return (Phase("fit", bound, self.epochs, slow, trainable=all_but_seen, **rates),)
+            return (Phase("fit", bound, self.epochs, slow, trainable=all_but_given, **rates),)
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
         return (
             Phase("manifold", Manifold(self.beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
@@ -177,7 +188,7 @@ class CGVAE(DomainModel, VAE):
                 trainable=only("flow", "prior"),
                 **fast,
             ),
-            Phase("joint", bound, epochs["joint"], slow, trainable=all_but_seen, **rates),
+            Phase("joint", bound, epochs["joint"], slow, trainable=all_but_given, **rates),
         )
 
     @property

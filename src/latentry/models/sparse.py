@@ -2,9 +2,10 @@ r"""Losses with a penalty on the mixing: few edges from latents to data, few lat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -13,9 +14,43 @@ from latentry.models.conditional import Conditional, Identify, Metrics, Negative
 from latentry.models.iflow import IdentifiableFlow, negative_log_likelihood
 from latentry.nets.sparsity import SparsityTerm, jacobians, strengths
 
-__all__ = ["Penalties", "SparseBound", "SparseIdentify", "SparseLikelihood", "changes", "mixing_strengths"]
+__all__ = [
+    "Penalties",
+    "SparseBound",
+    "SparseIdentify",
+    "SparseLikelihood",
+    "all_but_given",
+    "changes",
+    "mixing_strengths",
+    "weighted",
+]
 
 _FLAT = 0.05  # deviation below which a variable counts as if it had this one: a dark pixel has no edges
+
+
+class SparseFlow(IdentifiableFlow):
+    """An invertible map that carries the weight of its penalty, so that fits with other weights share compiled code."""
+
+    weight: jax.Array
+
+
+class SparseConditional(Conditional):
+    """Networks that carry the weight of their penalty."""
+
+    weight: jax.Array
+
+
+def weighted(module: IdentifiableFlow | Conditional, weight: float) -> Any:
+    """The same module, with the weight λ of the sparsity term."""
+    kind = SparseFlow if isinstance(module, IdentifiableFlow) else SparseConditional
+    own = {part.name: getattr(module, part.name) for part in fields(module)}
+    return kind(**own, weight=jnp.asarray(weight, jnp.float32))
+
+
+def all_but_given(module: Any) -> Any:
+    """Everything is trained but the domains as they occurred and the weight of the penalty."""
+    every = jax.tree.map(eqx.is_inexact_array, module)
+    return eqx.tree_at(lambda tree: (tree.seen, tree.weight), every, replace=(False, False))
 
 
 @dataclass(frozen=True)
@@ -23,22 +58,22 @@ class Penalties:
     """What is added to a loss.
 
     Args:
-        sparsity: Weight of the sparsity term.
+        sparse: Whether there is a sparsity term; its weight is the module's.
         mask: Weight of the changes of the latents' laws with the domain.
         term: The sparsity term.
         rows: Rows of a batch on which it is computed.
     """
 
-    sparsity: float = 0.0
+    sparse: bool = False
     mask: float = 0.0
     term: SparsityTerm = SparsityTerm()
-    rows: int = 256
+    rows: int = 64
 
     def added(self, module: Any, batch: Batch, key: jax.Array, loss: jax.Array, parts: dict[str, jax.Array]) -> Metrics:
         """The loss with its penalties, each noted among the metrics."""
-        if self.sparsity:
+        if self.sparse:
             parts = parts | {"sparsity": _sparsity(module, batch, key, self.term, self.rows)}
-            loss = loss + self.sparsity * parts["sparsity"]
+            loss = loss + module.weight * parts["sparsity"]
         if self.mask:
             parts = parts | {"change": changes(module.prior, module.seen[:_POINTS]).sum()}
             loss = loss + self.mask * parts["change"]
