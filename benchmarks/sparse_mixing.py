@@ -50,13 +50,13 @@ def generated(case: str, seed: int) -> tuple[lt.Dataset, lt.generators.SparseLaw
     return law.draw(ROWS // int(settings.get("domains", 2)), seed), law
 
 
-def measure(case: str, seed: int) -> dict[str, object]:
+def measure(case: str, seed: int, weights: tuple[float, ...], *, baselines: bool) -> dict[str, object]:
     """All weights from several starts each, on four fifths of the rows."""
     data, law = generated(case, seed)
     training, held_out = data.split(0.8, 0.2, seed=seed)
     began = time.perf_counter()
     model = lt.CGVAE(latent_dim=4, progress=False)
-    path = choose_sparsity(model, training, path=CASES[case][1], starts=STARTS, seed=seed)
+    path = choose_sparsity(model, training, path=weights, starts=STARTS, seed=seed)
     row: dict[str, object] = {"case": case, "seed": seed, "seconds": time.perf_counter() - began, "chosen": path.weight}
     for at, weight in enumerate(path.weights):
         best = path.best[at]
@@ -68,7 +68,7 @@ def measure(case: str, seed: int) -> dict[str, object]:
                 named(best, held_out, k) for k, holds in enumerate(audit.pinned) if not holds or k in audit.single
             ],
         }
-    if case in ("cyclic, 2 domains", "cyclic, 4 latents to 8 variables, 2 domains") and seed < 3:
+    if baselines:
         row["others"] = others(case, training, held_out, law, seed)
     return row
 
@@ -112,6 +112,16 @@ def stored() -> list[dict[str, object]]:
     return [json.loads(line) for line in STORE.read_text().splitlines()] if STORE.exists() else []
 
 
+def covers(row: dict[str, object], weights: tuple[float, ...]) -> bool:
+    return all(f"{weight:g}" in row for weight in weights)
+
+
+def latest(rows: list[dict[str, object]], case: str, weights: tuple[float, ...]) -> list[dict[str, object]]:
+    """One row a seed: of those with all the weights, the last."""
+    mine = {row["seed"]: row for row in rows if row["case"] == case and covers(row, weights)}
+    return [mine[seed] for seed in sorted(mine)]
+
+
 def spread(values: list[float]) -> str:
     mean = np.mean(values)
     return f"{mean:.3f} ± {np.std(values, ddof=1):.3f}" if len(values) > 1 else f"{mean:.3f}"
@@ -124,7 +134,7 @@ def of(rows: list[dict[str, object]], weight: str, key: str) -> list[float]:
 def recovery(rows: list[dict[str, object]]) -> str:
     lines = []
     for case in CASES:
-        mine = sorted((row for row in rows if row["case"] == case), key=lambda row: row["seed"])
+        mine = latest(rows, case, BOTH)
         if not mine:
             continue
         free, tight = of(mine, "0", "spearman"), of(mine, "0.1", "spearman")
@@ -151,7 +161,7 @@ def recovery(rows: list[dict[str, object]]) -> str:
 
 
 def sweep(rows: list[dict[str, object]]) -> str:
-    mine = sorted((row for row in rows if row["case"] == "cyclic, 2 domains"), key=lambda row: row["seed"])
+    mine = latest(rows, "cyclic, 2 domains", SWEEP)
     if not mine:
         return ""
     lines = [
@@ -175,7 +185,7 @@ def sweep(rows: list[dict[str, object]]) -> str:
 def audits(rows: list[dict[str, object]]) -> str:
     lines = []
     for case in CASES:
-        for row in sorted((row for row in rows if row["case"] == case), key=lambda row: row["seed"]):
+        for row in latest(rows, case, BOTH):
             found = row["0.1"]
             lines.append(
                 [case, row["seed"], f"{found['spearman']:.3f}", found["verdict"], ", ".join(found["open"]) or "–"]
@@ -212,14 +222,17 @@ def main() -> None:
     words = argparse.ArgumentParser()
     words.add_argument("--cases", nargs="*", default=list(CASES))
     words.add_argument("--seeds", nargs="*", type=int, default=list(range(5)))
+    words.add_argument("--weights", nargs="*", type=float, help="instead of those of the case")
+    words.add_argument("--baselines", action="store_true", help="IVAE and VAE too")
     words.add_argument("--table", action="store_true", help="only make the tables of what is stored")
     chosen = words.parse_args()
     STORE.parent.mkdir(exist_ok=True)
     for case in [] if chosen.table else chosen.cases:
         for seed in chosen.seeds:
-            if any((row["case"], row["seed"]) == (case, seed) for row in stored()):
+            weights = tuple(chosen.weights or CASES[case][1])
+            if any((row["case"], row["seed"]) == (case, seed) and covers(row, weights) for row in stored()):
                 continue
-            row = measure(case, seed)
+            row = measure(case, seed, weights, baselines=chosen.baselines)
             with STORE.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             shown = {w: round(row[w]["spearman"], 3) for w in row if isinstance(row[w], dict) and w != "others"}
