@@ -221,6 +221,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, penalty_rows=0), "penalty_rows = 0"),
         (lambda d: fit(d, directions=0), "directions = 0"),
         (lambda d: fit(d, latent_dim=4), "more latents than the data can hold"),
+        (lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)), "for these data give a number"),
         (lambda d: fit(d.with_domain(None)), "needs a domain for each row"),
         (lambda d: fit(d.with_domain([0] * len(d))), "at least 2 domains, the data have 1"),
         (lambda d: choose_sparsity(lt.IFlow(), d), "give a CGVAE, not IFlow"),

@@ -114,6 +114,8 @@ class CGVAE(DomainModel, VAE):
         self._check_sparsity()
         facts = super().learn_facts(data) | self.domain_facts(data)
         table = data.names == ("x",) and len(data.layout.shape("x")) == 1
+        if self.latent_dim is None and not table:
+            raise DataError("latent_dim = None takes a latent for each column of one table: for these data give a number.")
         square = self.latent_dim is None or self.latent_dim == data.layout.size
         gaussian = set(facts["likelihoods"].values()) == {"gaussian"}
         facts["exact"] = self.estimation == "auto" and table and square and gaussian and not self.noisy
