@@ -96,6 +96,7 @@ def one(name: str, seed: int) -> dict:
 
 def report(rows: list[dict], runs: int) -> None:
     lines, false, refusable = [], 0, 0
+    rows = [*{(row["case"], row["seed"]): row for row in rows}.values()]
     for name, (part, true, _) in CASES.items():
         mine = [row for row in rows if row["case"] == name and row["seed"] < runs]
         if not mine:

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from browser import Browser, browser
+
 HERE = Path(__file__).parent / "pictures"
-
-
-def browser() -> str | None:
-    """A Chromium, under one of its names."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def photograph(page: Path, picture: Path, width: int, height: int) -> None:
     """A picture of a page as a browser shows it."""
-    program = browser()
-    if program is None:
-        sys.exit("pictures of pages need Chromium; install it (Debian: apt-get install chromium) and run again.")
-    with tempfile.TemporaryDirectory() as profile:
-        quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
-        size = [f"--window-size={width},{height}", f"--user-data-dir={profile}", f"--screenshot={picture}"]
-        subprocess.run([program, *quiet, *size, page.as_uri()], check=True, stderr=subprocess.DEVNULL)
+    with Browser(width, height) as window:
+        window.media()
+        window.open(page)
+        window.picture(picture)
+
+
+def photograph_report(page: Path) -> None:
+    """The top of a report with a row under the pointer, by day; graph, information and naturality, by night."""
+    with Browser(1240, 960) as window:
+        window.media()
+        window.open(page)
+        window.move(*window.value(ROW))
+        window.picture(HERE / "report.png")
+        window.media(dark=True)
+        window.move(0, 0)
+        top = "[...document.querySelectorAll('h2')].find((e) => e.textContent === 'Causal graph').closest('.card')"
+        window.value(f"{top}.scrollIntoView()")
+        window.picture(HERE / "report-dark.png")
+
+
+# Where a row in the middle of the plot is, in pixels of the window.
+ROW = """(() => {
+  const r = document.getElementById('plot').getBoundingClientRect(), k = r.width / 640;
+  const d = [...document.getElementById('dots').innerHTML.matchAll(/M([\\d.]+) ([\\d.]+)/g)];
+  const one = d.map((m) => [r.left + m[1] * k, r.top + m[2] * k]).filter((q) => q[1] < innerHeight - 40)[12];
+  return one;
+})()"""
 
 
 def found_and_lost(folder: Path) -> Path:
@@ -54,18 +70,20 @@ def found_and_lost(folder: Path) -> Path:
         chart = scatter_chart(series, "first", "second", legend=False)
         charts.append(f"<div class='card'><h2>{title}</h2>{chart}</div>")
     page = folder / "latents.html"
-    page.write_text(f"<meta charset=utf-8><style>{STYLE}</style><div class='cards'>{''.join(charts)}</div>")
+    page.write_text(f"<meta charset=utf-8><style>{STYLE}</style><div class='grid'>{''.join(charts)}</div>")
     return page
 
 
 def main() -> None:
     """All pictures."""
+    if browser() is None:
+        sys.exit("pictures of pages need Chromium; install it (Debian: apt-get install chromium) and run again.")
     HERE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         photograph(found_and_lost(Path(folder)), HERE / "found-and-lost.png", 1100, 800)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "latentry", "demo", "--out", folder], check=True)
-        photograph(Path(folder) / "report.html", HERE / "demo.png", 1200, 580)
+        photograph_report(Path(folder) / "report.html")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Recipe:
 
     title: str
     data: Callable[[int], Dataset]
-    model: Callable[[int, Any], Any]
+    model: Callable[..., Any]
     share: float = 0.3
     options: Mapping[str, Any] = field(default_factory=dict)
 

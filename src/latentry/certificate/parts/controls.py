@@ -86,7 +86,11 @@ def _permuted_information(subject: Subject, name: str, rng: np.random.Generator)
     data, seed = subject.observables, subject.settings.seed
     inside = np.flatnonzero(data.observed[name])
     values = np.asarray(data[name])[inside]
-    x = np.unique(values.ravel(), return_inverse=True)[1] if is_label(data, name) else untied(gist(values, 3, seed), seed)
+    x = (
+        np.unique(values.ravel(), return_inverse=True)[1]
+        if is_label(data, name)
+        else untied(gist(values, 3, seed), seed)
+    )
     latent = _drawn(subject)[inside]
     lows = (_information(latent, x[rng.permutation(len(x))], seed) for _ in range(_TRIES))
     return _silent("the latent", f"{name} of other rows", lows)

@@ -15,7 +15,7 @@ from latentry.certificate.gist import flat, gist, some_rows
 from latentry.certificate.parts.causal import graph_of
 from latentry.certificate.report.decoding import decoder_of, takes_do
 from latentry.certificate.report.layout import card
-from latentry.certificate.report.pictures import Look, look_of, picture, scaled, sprite, thinned
+from latentry.certificate.report.pictures import Look, look_of, picture, scaled, short, sprite, thinned
 from latentry.certificate.report.space import BOX, plot
 from latentry.certificate.subject import Subject
 from latentry.errors import DataWarning
@@ -142,7 +142,7 @@ def _contents(subject: Subject, looks: dict[str, Look]) -> dict[str, Any]:
             limits = {"low": f"{look.low:.3g}", "high": f"{look.high:.3g}"}
             found["curves"].append({"name": look.name, "length": lines.shape[1], "bytes": sheet, **limits})
         else:
-            cells = [f"{v:.4g}" for row in flat(values)[:, : len(look.columns)] for v in row]
+            cells = [short(v) for row in flat(values)[:, : len(look.columns)] for v in row]
             found["tables"].append({"columns": list(look.columns), "values": cells})
     return found
 
@@ -206,16 +206,27 @@ def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray |
 
 
 def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
-    return "".join(
-        '<div class="strip">'
-        + "".join(
-            f"<figure>{picture(look, row)}{html.escape(n)}</figure>"
-            for n, row in zip(names, arrays[look.name], strict=True)
-        )
-        + "</div>"
-        for look in looks.values()
-        if look.name in arrays
+    """Pictures side by side, or a table of numbers, for each modality."""
+    drawn = []
+    for look in looks.values():
+        if look.name not in arrays:
+            continue
+        if look.kind == "table":
+            drawn.append(_figures(look, flat(arrays[look.name]), names))
+            continue
+        pairs = zip(names, arrays[look.name], strict=True)
+        drawn.append("".join(f"<figure>{picture(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
+    return "".join(f'<div class="strip">{part}</div>' for part in drawn)
+
+
+def _figures(look: Look, rows: np.ndarray, names: list[str]) -> str:
+    """One line for each column of a table, one place for each step or cluster."""
+    head = "".join(f"<th>{html.escape(n)}</th>" for n in ("", *names))
+    lines = "".join(
+        f"<tr><td>{html.escape(column)}</td>" + "".join(f"<td>{short(v)}</td>" for v in rows[:, i]) + "</tr>"
+        for i, column in enumerate(look.columns)
     )
+    return f'<table class="means"><tr>{head}</tr>{lines}</table>'
 
 
 def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:

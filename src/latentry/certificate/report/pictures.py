@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Look", "look_of", "picture", "png", "shrunk", "sprite"]
+__all__ = ["Look", "look_of", "picture", "png", "scaled", "short", "shrunk", "sprite", "thinned"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,18 @@ def picture(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> st
         return f'<svg class="spark" viewBox="-2 -2 104 44" preserveAspectRatio="none" role="img">{others}{line}</svg>'
     values = np.asarray(row, dtype=float).ravel()[: len(look.columns)]
     cells = "".join(
-        f"<tr><td>{html.escape(n)}</td><td>{v:.3g}</td></tr>" for n, v in zip(look.columns, values, strict=True)
+        f"<tr><td>{html.escape(n)}</td><td>{short(v)}</td></tr>" for n, v in zip(look.columns, values, strict=True)
     )
     return f'<table class="means">{cells}</table>'
+
+
+def short(value: float) -> str:
+    """A number of three digits, without a power of ten where none is needed.
+
+    >>> short(5112.4), short(0.01234), short(3e-7)
+    ('5112', '0.0123', '3e-07')
+    """
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def scaled(look: Look, values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,75 @@
+"""Certificates of real data: `python docs/examples/real_data.py [penguins digits mice]` writes a report for each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
+
+import latentry as lt
+from latentry.cli.recipes import RECIPES
+
+HERE = Path(__file__).parent
+EPSILON = 0.1
+
+
+def penguins() -> None:
+    """A model that finds three clusters, and two latents that biologists would name."""
+    recipe = RECIPES["penguins"]
+    birds = recipe.data(0)
+    training, _ = birds.split(1 - recipe.share, recipe.share)
+    model = recipe.model(0, progress=False).fit(training)
+    found = lt.certify(model, birds, epsilon=EPSILON)
+    show("three clusters found by CausalPIMA", found)
+    found.to_html(HERE / "penguins.html", title=recipe.title)
+    found.to_json(HERE / "penguins.json")
+    species, sex = birds.factors["species"], birds.factors["sex"]
+    show("the species, as labels", lt.certify(species, birds, epsilon=EPSILON))
+    show("species and sex, as labels", lt.certify(np.char.add(species, sex), birds, epsilon=EPSILON))
+
+
+def digits() -> None:
+    """Clusters of another tool: k-means on principal components, learned from half of the digits."""
+    views = lt.datasets.digit_views()
+    blocks = ("fourier", "pixels", "zernike")
+    table = np.hstack([StandardScaler().fit_transform(views[name]) for name in views.names])
+    half = np.random.default_rng(0).permutation(len(table))[:1000]
+    leading = PCA(20, random_state=0).fit(table[half])
+    clusters = KMeans(10, n_init=10, random_state=0).fit(leading.transform(table[half])).predict(leading.transform(table))
+    found = lt.certify(clusters, views, epsilon=EPSILON, blocks=blocks, seen=half)
+    show("ten clusters of k-means", found)
+    found.to_html(HERE / "digits.html", title="Handwritten digits in six views: clusters of k-means")
+    found.to_json(HERE / "digits.json")
+    show("the digit, as labels", lt.certify(views.factors["digit"], views, epsilon=EPSILON, blocks=blocks))
+
+
+def mice() -> None:
+    """Forty mice: the genotype that was bred into them, and how little so few rows allow."""
+    data = lt.datasets.nutrimouse()
+    found = lt.certify(data.factors["genotype"], data, epsilon=EPSILON)
+    show("the genotype, as labels", found)
+    found.to_html(HERE / "mice.html", title="Forty mice: liver genes and fatty acids")
+    found.to_json(HERE / "mice.json")
+    show("the diet, as labels", lt.certify(data.factors["diet"], data, epsilon=EPSILON))
+
+
+def show(title: str, certificate: lt.Certificate) -> None:
+    """Verdicts, agreement with the known labels, and the bounds that decide."""
+    print(f"\n## {title}\n\n{certificate}")
+    for name, number in certificate["fit"].numbers.items():
+        if "against" in name:
+            print(f"{name}: {number}")
+    for row in certificate["natural"].details.get("table", ()):
+        if row["place"] in ("every mixture", "all rows pooled"):
+            low, high = (None if row[k] is None else round(row[k], 3) for k in ("lower", "upper"))
+            print(f"  {row['error']}, {row['place']}: at least {low}, at most {high}: {row['status']}")
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or ["penguins", "digits", "mice"]
+    for word in chosen:
+        {"penguins": penguins, "digits": digits, "mice": mice}[word]()
