@@ -28,10 +28,8 @@ def identifiable(subject: Subject) -> Part:
         notes += _notes(found)
         details["sufficient_changes"] = found.to_json()
         methods.append("sufficient changes between domains")
-    sparsity = getattr(identifiability, "sparsity", None)
-    if sparsity is not None and hasattr(subject.model, "mixing_support"):
-        found = sparsity(subject.model, subject.data)
-        claims["sparsity"] = found.verdict
+    if hasattr(subject.model, "mixing"):
+        claims["sparsity of the mixing"] = identifiability.sparsity(subject.model, subject.data).verdict
         methods.append("structural sparsity of the mixing")
     if not claims:
         return Part("identifiable", _no_theorem(subject))
