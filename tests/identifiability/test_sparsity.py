@@ -59,13 +59,30 @@ def test_unclear_edges_count_for_neither_side():
 
 
 def test_a_latent_in_one_variable_may_hide_others():
-    table = np.array([[0.9, 0, 0], [0, 0.7, 0.7], [0, 0.6, 0], [0, 0, 0.8]])
+    table = np.array([[0.9, 0, 0, 0], [0, 0.7, 0.7, 0], [0, 0.6, 0, 0.5], [0, 0, 0.8, 0.5]])
     found = sparsity(table)
-    assert found.pinned == (True, True, True)
+    assert found.pinned == (True,) * 4
     assert found.single == (0,)
     assert found.verdict.status == "cannot say"
     assert "latent 0 is seen in one variable only" in found.verdict.sentence
     assert "others may hide" in found.notes[0]
+
+
+def test_a_staircase_shows_nothing():
+    """Any law has a triangular explanation, so that one that was learned is no evidence; one that is known is."""
+    stairs = np.array([[0.9, 0, 0, 0], [0.5, 0.7, 0, 0], [0, 0.6, 0.6, 0], [0, 0, 0.6, 0.6]])
+    found = sparsity([stairs, stairs])
+    assert found.staircase == (0, 1, 2, 3)
+    assert found.verdict.refuted
+    assert found.verdict.sentence == (
+        "sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is; "
+        "it leaves latent 3 open."
+    )
+    assert sparsity(MixingSupport(stairs > 0)).staircase == ()
+    both_ways = np.array([[0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9], [0.5, 0.5, 0.5]])
+    assert sparsity(both_ways).verdict.status == "cannot say"
+    assert "staircase" in sparsity(both_ways).verdict.sentence
+    assert sparsity(CYCLE).staircase == ()
 
 
 def test_a_latent_that_no_variable_shows():

@@ -65,6 +65,24 @@ class MixingSupport:
         shown = np.asarray(self.present.any(axis=0))
         return np.array([bool(shown[k]) and not self.companions(k) for k in range(self.latents)])
 
+    @property
+    def staircase(self) -> tuple[int, ...]:
+        """Latents in the order in which they can be read off: each alone in some variable once those before it are known.
+
+        Any data have an explanation in which all latents can (Darmois 1953; Hyvärinen and Pajunen, *Nonlinear independent
+        component analysis: existence and uniqueness results*, 1999): a staircase that was found is no evidence.
+
+        >>> MixingSupport([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).staircase, MixingSupport([[1, 1], [1, 1]]).staircase
+        ((0, 1, 2), ())
+        """
+        known: list[int] = []
+        while True:
+            left = [set(np.flatnonzero(row)) - set(known) for row in self.present]
+            alone = sorted({int(next(iter(parents))) for parents in left if len(parents) == 1})
+            if not alone:
+                return tuple(known)
+            known += alone
+
     def agreement(self, other: MixingSupport) -> float:
         """F1 of the edges: 1 when both patterns are the same, 0 when they share none."""
         both = int((self.present & other.present).sum())

@@ -32,6 +32,8 @@ class SparsityAudit:
             whichever way unclear edges are read.
         companions: For each latent, others that may act on all of its variables.
         single: Latents that act on one variable only: whatever else acts on it can hide in them.
+        staircase: Latents that can be read off one after another, each alone in a variable once those before it are known.
+            Any data have an explanation in which all can: such a pattern, if it was learned, shows nothing.
         needed: Domains that suffice for each latent by changes alone: 2a + 1, where a counts the latents that act on
             some variable of its own.
         present: Domains there are; 0 if unknown.
@@ -47,6 +49,7 @@ class SparsityAudit:
     pinned: tuple[bool, ...]
     companions: tuple[tuple[int, ...], ...]
     single: tuple[int, ...]
+    staircase: tuple[int, ...]
     needed: tuple[int, ...]
     present: int
     notes: tuple[str, ...]
@@ -77,8 +80,9 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
     tell apart only the latents that act on the same variables (Li et al., *Synergy between sufficient changes and sparse
     mixing procedure for disentangled representation learning*, 2025); where it holds for none, all n of them.
 
-    Beyond the condition two readings are refused. A latent that acts on one variable only may hide whatever else acts on
-    that variable, and then looks pinned. Edges that are neither clear nor clearly absent count for neither side.
+    Beyond the condition three readings are refused. A mixing in the form of a staircase exists for any data, whatever the
+    truth. A latent that acts on one variable only may hide whatever else acts on that variable, and then looks pinned.
+    Edges that are neither clear nor clearly absent count for neither side.
 
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
@@ -112,6 +116,7 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
         "pinned": tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
         "companions": companions,
         "single": single,
+        "staircase": () if known else support.staircase,
         "needed": tuple(_needed(support, latent) for latent in range(support.latents)),
         "present": 0 if known else _domains(models),
         "agreement": agreement,
@@ -212,6 +217,10 @@ def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, know
             why = f"restarts find different mixings (F1 {facts['agreement']:.2f}, declared {stable:g})"
             evidence = {"agreement": Bound(facts["agreement"], method="on the rows given")}
         return Verdict("refuted", f"sparsity does not help here: {why}.", evidence, change)
+    if len(facts["staircase"]) == size:
+        left = f"; it leaves {_list(open_ones)} open" if open_ones else ""
+        sentence = f"sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is{left}."
+        return Verdict("refuted" if open_ones else "cannot say", sentence, evidence, change)
     if open_ones:
         return Verdict("refuted", _open_sentence(facts, open_ones), evidence, change)
     if known:
