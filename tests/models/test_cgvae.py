@@ -179,6 +179,7 @@ def test_laws_of_free_form():
     assert model.score(rows, u) > gaussian + 0.2
     assert model.sample(5).shape == (5, 2)
     assert model.latent_laws().scale.shape == (2, 2)
+    assert "free form" in model.latent_laws().promise
 
 
 def test_the_weight_is_chosen_by_likelihood_then_stability():

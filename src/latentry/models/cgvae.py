@@ -193,6 +193,12 @@ class CGVAE(DomainModel, VAE):
             Phase("joint", bound, epochs["joint"], slow, trainable=all_but_given, **rates),
         )
 
+    def promise(self) -> bool | str:
+        """Whether the laws and the observation model are ones that the theorems of changes cover."""
+        if self.prior_flow:
+            return "the latents' laws are of free form, of which means and variances say only a part: nothing is promised"
+        return super().promise()
+
     @property
     def changing_(self) -> np.ndarray:
         """For each latent, whether its learned law changes with the domain by more than a seventh of its deviation."""
