@@ -10,6 +10,7 @@ demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
 
 test: $(READY)
+	@$(BIN)/python docs/browser.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: $(READY)

@@ -213,3 +213,8 @@ def _started(program: str, profile: str) -> tuple[subprocess.Popen[bytes], int, 
     for end in (*high, theirs_in, theirs_out):
         os.close(end)
     return process, ours_out, ours_in
+
+
+if __name__ == "__main__":
+    found = browser()
+    print(f"browser for the tests of the report: {found or 'none; install Chromium (Debian: apt-get install chromium)'}")
