@@ -70,3 +70,15 @@ def test_a_turned_valley_is_crossed_faster_than_by_adam(rng):
 def test_no_gradient_moves_nothing():
     way = directions(scale_by_soap(), [jnp.zeros((3, 3))] * 12)[-1]
     assert (way == 0).all()
+
+
+def test_rarely_seen_rows_take_no_giant_steps():
+    """One row of a table is seen along one axis and then no more, while the others turn the basis."""
+    early = jnp.zeros((100, 2)).at[0, 0].set(1.0)
+    late = jnp.zeros((100, 2)).at[1:].set(3.0)
+    longest = []
+    for most in (10.0, jnp.inf):
+        ways = directions(scale_by_soap(most=most), [early] * 10 + [late] * 5)
+        longest.append(max(float(jnp.abs(way).max()) for way in ways))
+    assert longest[0] <= 10 * 2**0.5
+    assert longest[1] > 1000

@@ -24,7 +24,7 @@ class SoapState(NamedTuple):
 
 
 def scale_by_soap(
-    b1: float = 0.95, b2: float = 0.95, epsilon: float = 1e-8, every: int = 10, largest: int = 64
+    b1: float = 0.95, b2: float = 0.95, epsilon: float = 1e-8, every: int = 10, largest: int = 64, most: float = 10.0
 ) -> optax.GradientTransformation:
     r"""Direction :math:`Q_L \frac{\hat M}{\sqrt{\hat V} + \epsilon} Q_R^\top`, with Adam's moments of :math:`Q_L^\top G\,Q_R`.
 
@@ -32,6 +32,9 @@ def scale_by_soap(
     al., *SOAP: improving and stabilizing Shampoo using Adam*, 2024). Matrices are the last two axes of an array, so that
     stacked layers are treated one by one; a side longer than ``largest`` is not rotated, and a lone vector has plain Adam. Small
     square layers in a deep stack, as flows have them, are ill-conditioned in turned axes, which is what this undoes.
+
+    In one basis :math:`|\hat M| \le \sqrt{\hat V}` for equal decays. Squares are kept while bases turn, so that a rarely seen
+    row (of a table with many domains) can find its mean along an axis without any square; such ratios are cut at ``most``.
 
     >>> optimiser = scale_by_soap()
     >>> state = optimiser.init(jnp.ones((3, 2)))
@@ -62,7 +65,8 @@ def scale_by_soap(
         one, two = 1 - b1**count, 1 - b2**count
 
         def direction(m: Any, v: Any, q: Any, r: Any) -> Any:
-            return _turn_back(_turn(m / one, q, r) / (jnp.sqrt(v / two) + epsilon), q, r)
+            ratio = _turn(m / one, q, r) / (jnp.sqrt(v / two) + epsilon)
+            return _turn_back(jnp.clip(ratio, -most, most), q, r)
 
         found = jax.tree.map(direction, mean, square, left_basis, right_basis)
         return found, SoapState(count, mean, square, left, right, left_basis, right_basis)
