@@ -170,7 +170,7 @@ class CausalPIMA(VAE):
             return Table(jnp.asarray(flat, jnp.float32), jnp.asarray(whole.adjacency, jnp.float32), free, blocked)
         blank = tuple(jnp.zeros(nodes.outcomes) for _ in nodes.names)
         first = jnp.asarray(self.cooling[0], jnp.float32)
-        return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked)
+        return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked, nodes.knowledge)
 
     def _nodes(self) -> Nodes:
         names, outcomes = parse_nodes(self.__dict__["nodes"])
@@ -270,7 +270,8 @@ class CausalPIMA(VAE):
         check_is_fitted(self)
         nodes, table = self._nodes(), self.module_.table
         if isinstance(table, HodgeTable):
-            graph = hodge_graph(table.hodge, nodes.names, nodes.outcomes, temperature=float(table.temperature))
+            heat, known = float(table.temperature), nodes.knowledge
+            graph = hodge_graph(table.hodge, nodes.names, nodes.outcomes, temperature=heat, knowledge=known)
         else:
             graph = Graph.from_adjacency(np.asarray(table.adjacency), nodes.names, nodes.outcomes)
         counts = nodes.experiments.counts(np.asarray(self.module_.counts, np.float64))

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from latentry.graphs import Hodge, downselect, edge_matrix, normalised_tensors
+from latentry.graphs import Hodge, Knowledge, downselect, edge_matrix, normalised_tensors
 
 __all__ = ["BLOCKED", "HodgeTable", "Mixture", "Table", "solve_rows", "standard_mixture"]
 
@@ -49,10 +49,11 @@ class HodgeTable(eqx.Module):
     noise: jax.Array  # on the potentials, while training
     free: jax.Array
     blocked: jax.Array
+    knowledge: Knowledge | None = eqx.field(static=True, default=None)
 
     def edges(self, key: jax.Array | None = None) -> jax.Array:
         """Relaxed edges, (nodes, nodes)."""
-        return edge_matrix(self.hodge, self.temperature, key=key, noise=self.noise)
+        return edge_matrix(self.hodge, self.temperature, key=key, noise=self.noise, knowledge=self.knowledge)
 
     def terms(self, key: jax.Array | None = None) -> jax.Array:
         """(nodes, clusters); with a key, of noisy potentials and sampled gates."""

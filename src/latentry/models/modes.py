@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,14 @@ from sklearn.cluster import KMeans
 
 from latentry.models.mixture_updates import shape_of
 
-__all__ = ["hills", "reading", "rows_as_nodes"]
+__all__ = ["aligned", "hills", "reading", "rows_as_nodes"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_NEIGHBOURS = (10, 15, 25)
+_NEIGHBOURS = ((10, 10), (25, 15))  # for the density, and to climb to
+_WIDTHS = (5, 8, 12, 30)  # leading dimensions that k-means looks at
+_RUNS = 8
 _WAYS = 720  # permutations that are all tried; beyond, swaps from random ones
 
 
@@ -42,6 +44,8 @@ def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int],
     count = math.prod(outcomes)
     best, clearest = None, -np.inf
     for labels in _groupings(spaces, count, seed):
+        if len(np.unique(labels)) < count:
+            continue
         means = np.eye(count)[labels].T @ rows / np.bincount(labels, minlength=count)[:, None]
         cells, gap = reading(means, outcomes, seed)
         if gap > clearest:
@@ -51,15 +55,51 @@ def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int],
     return best
 
 
-def _groupings(spaces: Sequence[Array], count: int, seed: int) -> list[Labels]:
-    found = []
+def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) -> Labels:
+    """The same reading with nodes and values renamed so that most rows agree with what is known of them.
+
+    >>> cells = np.array([0, 0, 1, 1, 3])  # two binary nodes
+    >>> known = np.ones((5, 4), dtype=bool)
+    >>> known[2:4] = [False, True, False, True]  # rows 2 and 3 had the second node set to 1
+    >>> known[0] = [False, False, True, True]  # row 0 had the first node set to 1
+    >>> aligned(cells, known, (2, 2)).tolist()
+    [2, 2, 3, 3, 1]
+
+    Args:
+        cells: cell of each row.
+        allowed: (rows, cells), False where an experiment excludes a cell.
+        outcomes: of each node.
+    """
+    if allowed.all():
+        return cells
+    rows = np.arange(len(cells))
+    return max((renamed[cells] for renamed in _renamings(outcomes)), key=lambda other: allowed[rows, other].sum())
+
+
+def _renamings(outcomes: Sequence[int]) -> Iterator[Labels]:
+    """Every way to rename nodes of the same size, and their values: the new cell of each cell."""
+    values = np.stack(np.unravel_index(np.arange(math.prod(outcomes)), outcomes))
+    for order in itertools.permutations(range(len(outcomes))):
+        if any(outcomes[place] != outcomes[node] for place, node in enumerate(order)):
+            continue
+        for names in itertools.product(*(itertools.permutations(range(count)) for count in outcomes)):
+            renamed = [np.array(name)[values[node]] for name, node in zip(names, order, strict=True)]
+            yield np.ravel_multi_index(tuple(renamed), tuple(outcomes))
+
+
+def _groupings(spaces: Sequence[Array], count: int, seed: int) -> Iterator[Labels]:
+    """Hills, and many single runs of k-means: the one of least inertia is often not the one that reads best."""
     for space in spaces:
-        for neighbours in _NEIGHBOURS:
-            for near in _NEIGHBOURS[:2]:
-                found.append(hills(space, count, neighbours, near))
-        if len(np.unique(space, axis=0)) >= count:
-            found.append(KMeans(count, n_init=5, random_state=seed).fit(space).labels_.astype(np.int64))
-    return [labels for labels in found if labels is not None and len(np.unique(labels)) == count]
+        for neighbours, near in _NEIGHBOURS:
+            labels = hills(space, count, neighbours, near)
+            if labels is not None:
+                yield labels
+        if len(np.unique(space, axis=0)) < count:
+            continue
+        for width in sorted({min(width, space.shape[1]) for width in _WIDTHS}):
+            for run in range(_RUNS):
+                means = KMeans(count, n_init=1, random_state=seed + run).fit(space[:, :width])
+                yield means.labels_.astype(np.int64)
 
 
 def hills(points: Array, count: int, neighbours: int = 15, near: int = 15) -> Labels | None:

@@ -19,7 +19,7 @@ from latentry.graphs import Graph, Knowledge, annealed
 from latentry.models.expert_updates import updated_expert
 from latentry.models.mixture import HodgeTable, Mixture, Table
 from latentry.models.mixture_updates import Encoded, Gaussians, Shape, m_step, moments
-from latentry.models.modes import rows_as_nodes
+from latentry.models.modes import aligned, rows_as_nodes
 from latentry.models.pima_module import Pima
 from latentry.models.structural_em import (
     Experiments,
@@ -106,6 +106,7 @@ class UpdateNodes:
             mean = map_rows(_coordinates, module, data)[0].astype(np.float64)
             spaces.append((mean - mean.mean(axis=0)) / (mean.std(axis=0) + 1e-9))
         cells = rows_as_nodes(spaces, rows, nodes.outcomes, self.seed)
+        cells = aligned(cells, nodes.experiments.blocked[_column(data, 1)] == 0, nodes.outcomes)
         gamma = np.eye(math.prod(nodes.outcomes))[cells]
         encoded = _encoded(module, data, experts=False)
         counts = by_experiment(encoded, gamma, nodes.experiments)

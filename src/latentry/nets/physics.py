@@ -16,7 +16,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
 
@@ -211,7 +210,7 @@ def _again(name: str, settings: Mapping[str, Any]) -> Expert:
     return EXPERTS[name](**given)
 
 
-def two_piece_linear(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def two_piece_linear(grid: Any, **parameters: Parameter | float) -> Expert:
     r"""Through (0, 0) and the kink (x0, y0), then on with another slope: elastic, then yielding.
 
     :math:`f(t) = y_0 t/x_0` for :math:`t < x_0`, else :math:`y_0 + s(t - x_0)`. The kink is kept away from 0.
@@ -233,7 +232,7 @@ def _two_pieces(t: Any, x0: Any, y0: Any, slope: Any) -> Any:
     return jnp.where(t < x0, y0 * t / x0, y0 + slope * (t - x0))
 
 
-def exponential(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def exponential(grid: Any, **parameters: Parameter | float) -> Expert:
     r"""Growth or decay to an asymptote: :math:`f(t) = a + b\,e^{-kt}`, rate k > 0."""
     starts = {"asymptote": Parameter(0.1), "amplitude": Parameter(1.0), "rate": Parameter(1.0, 0.0)}
     return _built("exponential", grid, _exponential, starts, parameters)
@@ -243,7 +242,7 @@ def _exponential(t: Any, asymptote: Any, amplitude: Any, rate: Any) -> Any:
     return asymptote + amplitude * jnp.exp(-rate * t)
 
 
-def power_law(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def power_law(grid: Any, **parameters: Parameter | float) -> Expert:
     r""":math:`f(t) = a\,t^p` at :math:`t > 0` (0 at t ≤ 0)."""
     starts = {"scale": Parameter(1.0), "exponent": Parameter(1.0, 0.0)}
     return _built("power_law", grid, _power_law, starts, parameters)
@@ -253,7 +252,7 @@ def _power_law(t: Any, scale: Any, exponent: Any) -> Any:
     return scale * jnp.where(t > 0, jnp.where(t > 0, t, 1.0) ** exponent, 0.0)
 
 
-def sinusoid(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def sinusoid(grid: Any, **parameters: Parameter | float) -> Expert:
     r""":math:`f(t) = c + a \sin(2\pi f t + \varphi)`, amplitude and frequency above 0."""
     starts = {
         "offset": Parameter(0.0),
@@ -268,7 +267,7 @@ def _sinusoid(t: Any, offset: Any, amplitude: Any, frequency: Any, phase: Any) -
     return offset + amplitude * jnp.sin(2 * jnp.pi * frequency * t + phase)
 
 
-def damped_oscillator(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def damped_oscillator(grid: Any, **parameters: Parameter | float) -> Expert:
     r""":math:`f(t) = a\,e^{-\lambda t}\cos(2\pi f t + \varphi)`: a pendulum in air."""
     starts = {
         "amplitude": Parameter(1.0, 0.0),
@@ -283,7 +282,7 @@ def _damped(t: Any, amplitude: Any, damping: Any, frequency: Any, phase: Any) ->
     return amplitude * jnp.exp(-damping * t) * jnp.cos(2 * jnp.pi * frequency * t + phase)
 
 
-def michaelis_menten(grid: ArrayLike, **parameters: Parameter | float) -> Expert:
+def michaelis_menten(grid: Any, **parameters: Parameter | float) -> Expert:
     r"""Saturation: :math:`f(t) = v\,t/(k + t)`, v and k above 0."""
     starts = {"maximum": Parameter(1.0, 0.0), "half": Parameter(0.5, 0.0)}
     return _built("michaelis_menten", grid, _michaelis_menten, starts, parameters)
