@@ -24,7 +24,7 @@ from common import HERE, provenance, publish, table
 
 STORE = HERE / ".data" / "sparse_mixing.jsonl"
 ROWS = 10_000  # in all domains together, so that their number alone differs
-STARTS = 2
+STARTS = 3
 BOTH = (0.0, 0.1)
 SWEEP = (0.0, 0.01, 0.05, 0.1, 0.5, 1.0)
 CASES: dict[str, tuple[dict[str, object], tuple[float, ...]]] = {
@@ -57,7 +57,13 @@ def measure(case: str, seed: int, weights: tuple[float, ...], *, baselines: bool
     began = time.perf_counter()
     model = lt.CGVAE(latent_dim=4, progress=False)
     path = choose_sparsity(model, training, path=weights, starts=STARTS, seed=seed)
-    row: dict[str, object] = {"case": case, "seed": seed, "seconds": time.perf_counter() - began, "chosen": path.weight}
+    row: dict[str, object] = {
+        "case": case,
+        "seed": seed,
+        "seconds": time.perf_counter() - began,
+        "chosen": path.weight,
+        "path": path.weights,
+    }
     for at, weight in enumerate(path.weights):
         best = path.best[at]
         audit = sparsity(path.starts_of(weight), held_out)
@@ -117,9 +123,10 @@ def covers(row: dict[str, object], weights: tuple[float, ...]) -> bool:
 
 
 def latest(rows: list[dict[str, object]], case: str, weights: tuple[float, ...]) -> list[dict[str, object]]:
-    """One row a seed: of those with all the weights, the last."""
-    mine = {row["seed"]: row for row in rows if row["case"] == case and covers(row, weights)}
-    return [mine[seed] for seed in sorted(mine)]
+    """What is known of each seed: weights may have been measured one by one."""
+    seeds = sorted({row["seed"] for row in rows if row["case"] == case})
+    merged = [{k: v for row in rows if (row["case"], row["seed"]) == (case, s) for k, v in row.items()} for s in seeds]
+    return [row for row in merged if covers(row, weights)]
 
 
 def spread(values: list[float]) -> str:
@@ -161,7 +168,7 @@ def recovery(rows: list[dict[str, object]]) -> str:
 
 
 def sweep(rows: list[dict[str, object]]) -> str:
-    mine = latest(rows, "cyclic, 2 domains", SWEEP)
+    mine = [row for row in latest(rows, "cyclic, 2 domains", SWEEP) if row["path"] == list(SWEEP)]
     if not mine:
         return ""
     lines = [

@@ -83,9 +83,10 @@ class CGVAE(DomainModel, VAE):
     """
 
     latent_dim: Any = None
-    epochs: int = 120
+    epochs: int = 150
     batch_size: int = 256
     learning_rate: float = 5e-3
+    patience: int | None = None  # an early end would cut the cooling short, in which sparse maps are found
     restarts: int = 4
     blocks: int = 6
     sparsity: float = 0.1
