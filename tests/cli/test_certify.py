@@ -85,6 +85,11 @@ BAD = {
     "block": (["certify", "{folder}/run", "{folder}/t.npz", "--block", "c"], "no modality is called 'c'"),
     "seen": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seen", "{folder}/d.npz"], "--seen"),
     "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "is not JSON"),
+    "fit epsilon": (["fit", "{folder}/t.npz", "--certify", "--epsilon", "-1"], "--epsilon -1 must be positive"),
+    "fit aside": (
+        ["fit", "{folder}/t.npz", "--certify", "--aside", "0.1"],
+        "of 300 rows are 30, and at least 40 are needed",
+    ),
     "demo": (["demo", "--data", "lattice"], "did you mean 'lattices'?"),
 }
 

@@ -69,7 +69,7 @@ def certify(
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs.
     """
-    settings = _checked(Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks))
+    settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks)
     chosen = _chosen(only)
     start = time.perf_counter()
     rows = _dataset(data, domain)
@@ -102,20 +102,6 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
         if part is not None:
             found.append((name, part))
     return found
-
-
-def _checked(settings: Settings) -> Settings:
-    if not settings.epsilon > 0:
-        raise DataError(
-            f"epsilon = {settings.epsilon:g} must be positive: it is the largest error that counts as natural."
-        )
-    if not 0 < settings.level < 0.5:
-        raise DataError(f"level = {settings.level:g} must lie between 0 and 0.5.")
-    if not settings.noise > 0:
-        raise DataError(
-            f"noise = {settings.noise:g} must be positive: without noise a continuous latent is never redundant."
-        )
-    return settings
 
 
 def _chosen(only: Sequence[str] | None) -> list[str]:

@@ -28,6 +28,20 @@ class Settings:
     quantiser: int | None = None
     blocks: Blocks = None
 
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise DataError(
+                f"epsilon = {self.epsilon:g} must be positive: it is the largest error that counts as natural."
+            )
+        if not 0 < self.level < 0.5:
+            raise DataError(f"level = {self.level:g} must lie between 0 and 0.5.")
+        if not self.noise > 0:
+            raise DataError(
+                f"noise = {self.noise:g} must be positive: without noise a continuous latent is never redundant."
+            )
+        if self.quantiser is not None and self.quantiser < 2:
+            raise DataError(f"quantiser = {self.quantiser}: give at least 2 values.")
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
         blocks = self.blocks
@@ -166,8 +180,6 @@ def _quantised(subject: Subject) -> Subject:
     count, latents = subject.settings.quantiser, subject.latents
     if count is None or latents is None:
         return subject
-    if count < 2:
-        raise DataError(f"quantiser = {count}: give at least 2 values.")
     from sklearn.cluster import KMeans
 
     spread = latents.mean.std(axis=0)

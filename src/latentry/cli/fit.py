@@ -9,9 +9,11 @@ import numpy as np
 import typer
 
 from latentry.certificate import certify as make_certificate
+from latentry.certificate.splitting import FEWEST
+from latentry.certificate.subject import Settings as Declared
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
-from latentry.data import read
+from latentry.data import Dataset, read
 from latentry.errors import DataError
 from latentry.models import MODELS, model_class
 from latentry.training import JsonLines, holds_run
@@ -28,6 +30,9 @@ def fit(
     modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
     latents: Annotated[
         int | None, typer.Option(help="Number of latents; the model's own default if not given.")
+    ] = None,
+    nodes: Annotated[
+        str | None, typer.Option(help="For causal-pima: outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
     ] = None,
     epochs: Annotated[int, typer.Option(help="Passes over the rows.")] = 100,
     restarts: Annotated[int, typer.Option(help="Independent fits; the best on held-out rows is kept.")] = 1,
@@ -52,20 +57,48 @@ def fit(
     kind = model_class(model)
     chosen: dict[str, Any] = {"epochs": epochs, "restarts": restarts, "seed": seed}
     chosen |= {} if latents is None else {"latent_dim": latents}
+    chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
-    training = rows.split(1 - aside, aside, seed=seed)[0] if certify or needed else rows
+    certify = certify or bool(needed)
+    training = _without_aside(rows, aside, epsilon, seed) if certify else rows
     fitted = kind(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
-    if fitted.state_.stopped == "interrupted" or not (certify or needed):
+    if fitted.state_.stopped == "interrupted" or not certify:
         _report(fitted, out, as_json=json)
     if fitted.state_.stopped == "interrupted":
         raise typer.Exit(130)
-    if certify or needed:
+    if certify:
         found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress_line(quiet=quiet or json))
         announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
         require(found, needed)
+
+
+def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Dataset:
+    """The rows to learn from; what the certificate declares is checked before hours of training."""
+    Declared(epsilon)
+    if not 0 < aside < 1:
+        raise DataError(f"--aside {aside:g}: give a share of the rows between 0 and 1.")
+    training, fresh = rows.split(1 - aside, aside, seed=seed)
+    if len(fresh) < FEWEST:
+        raise DataError(
+            f"--aside {aside:g} of {len(rows)} rows are {len(fresh)}, and at least {FEWEST} are needed to certify."
+        )
+    return training
+
+
+def _nodes(kind: Any, text: str) -> Any:
+    """Outcomes, by position or by name."""
+    if "nodes" not in kind.__dataclass_fields__:
+        raise DataError(f"--nodes {text}: {kind.__name__} has no nodes; use --model causal-pima.")
+    words = [word.strip().partition("=") for word in text.split(",")]
+    counts = [(last if equals else first).strip() for first, equals, last in words]
+    if not all(count.isdigit() for count in counts) or len({equals for _, equals, _ in words}) > 1:
+        raise DataError(f"--nodes {text}: give the outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
+    if words[0][1]:
+        return {name.strip(): int(count) for (name, _, _), count in zip(words, counts, strict=True)}
+    return tuple(int(count) for count in counts)
 
 
 def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
@@ -75,4 +108,8 @@ def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
     if "held_out_loss" in history.columns:
         result["held_out_loss"] = float(np.nanmin(history["held_out_loss"]))
         sentence += f", held-out loss {result['held_out_loss']:.4g} nats per standardised row"
-    answer(result, f"{sentence}. Saved in {out}.", as_json=as_json)
+    closing = f"{sentence}. Saved in {out}."
+    if hasattr(type(fitted), "graph_"):
+        result["graph"] = fitted.graph_.to_json()
+        closing += f"\n{fitted.graph_.to_text()}"
+    answer(result, closing, as_json=as_json)

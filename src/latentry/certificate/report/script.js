@@ -51,7 +51,7 @@ if (holder) {
     if (i < 0) return;
     here.setAttribute("cx", at[i][0]); here.setAttribute("cy", at[i][1]); here.removeAttribute("hidden");
     let out = `<b>row ${escape(p.rows[i])}</b>`;
-    for (const c of p.colours) if (!c.ordered) out += `<div class="soft">${escape(c.name)}: ${escape(c.labels[c.codes[i]])}</div>`;
+    for (const c of p.colours) if (!c.ordered && c.labels.length > 1) out += `<div class="soft">${escape(c.name)}: ${escape(c.labels[c.codes[i]])}</div>`;
     for (const s of p.sprites) {
       const k = 120 / s.side, col = i % s.across, row = Math.floor(i / s.across);
       out += `<div class="soft">${escape(s.name)}</div><div class="thumb" data-kind="image" style="width:120px;height:${s.tall * k}px;background-image:url(${s.source});background-size:${s.across * 120}px auto;background-position:-${col * 120}px -${row * s.tall * k}px"></div>`;
