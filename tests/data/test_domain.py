@@ -35,3 +35,11 @@ def test_a_continuous_domain_keeps_its_width():
         Domain.of(np.full((4, 3), 0.5)).recode(None, 2)
     with pytest.raises(DataError, match="labels here"):
         Domain.of(["a", "b"]).recode(None, 2)
+
+
+def test_a_label_that_no_row_has_is_no_obstacle():
+    """One-hot rows with a column of zeros, as other tools write them."""
+    given = Domain.of(np.eye(4)[[0, 1, 3, 3]])
+    assert (given.recode((0, 1, 3), 3).values == [0, 1, 2, 2]).all()
+    with pytest.raises(DataError, match="domain 3 was not among the 2 domains"):
+        given.recode((0, 1), 2)

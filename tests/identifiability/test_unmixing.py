@@ -79,3 +79,10 @@ def test_agreement_knows_which_latent_is_unstable(rng):
 def test_agreement_is_never_certified(rng):
     s = rng.normal(size=(100, 2))
     assert agreement([s, s]).verdict.status == "cannot say"
+
+
+def test_tables_with_names_agree_too(rng):
+    import pandas as pd
+
+    table = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"])
+    assert agreement([table, -table]).lowest > 0.99

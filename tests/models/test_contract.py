@@ -100,6 +100,10 @@ def test_decoded_latents_are_the_reconstruction(name, curved, fitted):
     assert np.allclose(decoded, wanted, atol=2e-3 * np.ptp(curved["x"]))
     with pytest.raises(lt.DataError, match=r"latents has shape \(2,\)"):
         model.decode(np.zeros(2))
+    with pytest.raises(lt.DataError, match="latents is NaN or infinite at row 1"):
+        model.decode(np.where(np.arange(4)[:, None] == 1, np.nan, decoded_from := model.transform(curved)[:4]))
+    with pytest.raises(lt.DataError, match="something other than numbers"):
+        model.decode([["a"] * decoded_from.shape[1]])
 
 
 def test_score_follows_the_units(name, curved, fitted):

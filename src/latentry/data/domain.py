@@ -87,10 +87,12 @@ class Domain:
         if labels == self.labels:
             return self
         place = {label: code for code, label in enumerate(labels)}
-        unseen = [label for label in self.labels if label not in place]
+        unseen = [code for code in np.unique(self.values) if self.labels[code] not in place]
         if unseen:
-            raise DataError(f"domain {unseen[0]!r} was not among the {len(labels)} domains the model was fitted with.")
-        return Domain(np.array([place[label] for label in self.labels], dtype=np.int32)[self.values], labels)
+            label = self.labels[unseen[0]]
+            raise DataError(f"domain {label!r} was not among the {len(labels)} domains the model was fitted with.")
+        # A label that no row has, as a column of zeros in one-hot rows, needs no code.
+        return Domain(np.array([place.get(label, -1) for label in self.labels], dtype=np.int32)[self.values], labels)
 
     def _as_columns(self, size: int) -> Domain:
         # A few rows of a continuous domain may look one-hot by chance.

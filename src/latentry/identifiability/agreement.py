@@ -58,7 +58,7 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
     """
     if len(latents) < 2:
         raise DataError(f"{len(latents)} restart: agreement needs at least 2.")
-    model = next((i for i, z in enumerate(latents) if hasattr(z, "transform")), None)
+    model = next((i for i, z in enumerate(latents) if hasattr(z, "fit")), None)
     if model is not None:
         raise DataError(f"latents[{model}] is a model: give what it finds, [model.transform(held_out) for each model].")
     found = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]

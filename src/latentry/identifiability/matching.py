@@ -110,7 +110,7 @@ def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:
 def as_columns(name: str, values: Any) -> np.ndarray:
     """Rows of latents as float64: an array, or a mapping from name to column."""
     if isinstance(values, dict) or hasattr(values, "items"):
-        values = np.column_stack([np.asarray(column) for column in values.values()])
+        values = np.column_stack([np.asarray(column) for _, column in values.items()])
     array = np.asarray(values, dtype=np.float64)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or len(array) < 3:

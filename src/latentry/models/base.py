@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
-from latentry.models.checks import check_common, check_rows, whole_number
+from latentry.models.checks import check_common, check_latents, check_rows, whole_number
 from latentry.models.domains import without_empty_domains
 from latentry.training import Feed, History, Logger, Phase, RunState, Task, holds_run, map_rows, run
 
@@ -193,14 +192,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def decode(self, latents: Any) -> Any:
         """Expected data given latents (rows, latents), in the data's own units; for an exact flow, the data themselves."""
         check_is_fitted(self)
-        values = np.asarray(latents, dtype=np.float32)
-        if values.ndim != 2 or values.shape[1] != self.n_features_out or not np.isfinite(values).all():
-            raise DataError(
-                f"latents has shape {values.shape}: give finite numbers, one row of {self.n_features_out} latents each."
-            )
         if not hasattr(self.module_, "expected"):
             raise DataError(f"{type(self).__name__} has no one expectation given latents alone: use sample or reconstruct.")
-        return self._outward({name: np.asarray(a) for name, a in self.module_.expected(jnp.asarray(values)).items()})
+        values = check_latents(latents, self.n_features_out)
+        return self._outward(map_rows(_expected, self.module_, Dataset({"latents": values})))
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model to a run folder; :func:`latentry.load` reads it back."""
@@ -348,6 +343,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
     def _outward(self, arrays: dict[str, np.ndarray]) -> Any:
         undone = {name: self.statistics_.undo(name, array) for name, array in arrays.items()}
         return undone["x"] if tuple(undone) == ("x",) else undone
+
+
+def _expected(module: Any, batch: Any, key: jax.Array) -> dict[str, jax.Array]:
+    return module.expected(batch.values["latents"])
 
 
 def _float_types(X: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from latentry.data.rows import blocks
 from latentry.errors import DataError, nearest
 from latentry.nets import HEADS
 
-__all__ = ["check_common", "check_hidden", "check_rows", "levels_of", "likelihoods", "real_number", "whole_number"]
+__all__ = ["check_common", "check_hidden", "check_latents", "check_rows", "levels_of", "likelihoods", "real_number", "whole_number"]
 
 _MOST_LEVELS = 10_000  # a decoder output per level and entry: more is a mistake in the coding
 
@@ -113,3 +113,16 @@ def _wanted(kind: str, levels: int | None) -> str:
     if kind == "concrete":
         return "strictly between 0 and 1"
     return "a count" if levels is None else f"one of the codes 0 to {levels - 1}"
+
+
+def check_latents(latents: Any, size: int) -> np.ndarray:
+    """Rows of finite latents, as a model of that many takes them."""
+    try:
+        values = np.asarray(latents, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise DataError("latents holds something other than numbers: give an array (rows, latents).") from None
+    if values.ndim != 2 or values.shape[1] != size:
+        raise DataError(f"latents has shape {values.shape}: give one row of {size} latents each.")
+    if not np.isfinite(values).all():
+        raise DataError(f"latents is NaN or infinite at row {int(np.argwhere(~np.isfinite(values))[0, 0])}.")
+    return values

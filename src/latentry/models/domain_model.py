@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, ClassVar
 
 import jax
@@ -26,6 +27,7 @@ __all__ = ["OPTIMISERS", "DomainModel"]
 
 _SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
 OPTIMISERS = {"soap": scale_by_soap, "adam": optax.scale_by_adam}  # of flows
+_LAWS = 0.1  # further epochs for the laws alone, after a shrunk fit
 _GRID = 200  # values of a continuous u at which the laws are read
 _DISCRETE = (
     "the observations are discrete, and the published proof for them was withdrawn: the theorems promise nothing here"
@@ -53,7 +55,7 @@ class DomainModel(LatentModel):
         if self.prior not in FAMILIES:
             raise DataError(f"prior {self.prior!r} is not known{nearest(self.prior, FAMILIES)}")
         whole_number("statistics", self.statistics, least=3 if self.prior == "exponential" else 2)
-        if not (isinstance(self.shrink, int | float) and 0 <= self.shrink < np.inf):
+        if isinstance(self.shrink, bool) or not isinstance(self.shrink, Real) or not 0 <= self.shrink < np.inf:
             raise DataError(f"shrink = {self.shrink!r}: give a weight of zero or more.")
         if self.moving is not None:
             self._check_moving(self.moving, data)
@@ -73,8 +75,13 @@ class DomainModel(LatentModel):
     def _check_moving(self, moving: int, data: Dataset) -> None:
         whole_number("moving", moving, least=0)
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
-        if not FAMILIES[self.prior].moves:
+        family = FAMILIES[self.prior]
+        if not family.moves:
             raise DataError(f"moving = {moving}, but under prior = {self.prior!r} no location moves: leave it out.")
+        if family.tilts:
+            raise DataError(f"moving = {moving}, but further statistics move every mean: leave it out, or use 'gaussian'.")
+        if moving == 0 and not family.stretches:
+            raise DataError("moving = 0 under prior = 'mean' leaves nothing that changes with u: give at least 1.")
         if moving > latents:
             raise DataError(f"moving = {moving}, but there are {latents} latents: give {latents} or fewer.")
 
@@ -128,11 +135,20 @@ class DomainModel(LatentModel):
         """The loss, with the weight that ``shrink`` asks for on the spread of the scales over domains."""
         return Shrunk(loss, float(self.shrink)) if self.shrink else loss
 
+    def laws_phase(self, loss: Any, **rates: Any) -> tuple[Phase, ...]:
+        """After a shrunk fit, the laws alone by the plain loss, so that they are those of the latents that were found."""
+        if not self.shrink:
+            return ()
+        epochs = max(1, round(_LAWS * self.epochs))
+        rate = 4 * self.learning_rate  # few, well-conditioned parameters
+        return (Phase("laws", loss, epochs, rate, trainable=only("prior"), **rates),)
+
     def staged_phases(self, *, beta: float = 1.0, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
         """Find the manifold without domains, identify its coordinates with them, then refine all together."""
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
         slow, fast = self.learning_rate, 2.5 * self.learning_rate
+        bound = NegativeBound(beta, draws, hide)
         return (
             Phase("manifold", Manifold(beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
             Phase(
@@ -144,14 +160,8 @@ class DomainModel(LatentModel):
                 trainable=only("flow", "prior"),
                 **rates,
             ),
-            Phase(
-                "joint",
-                self.shrunk(NegativeBound(beta, draws, hide)),
-                epochs["joint"],
-                slow,
-                trainable=all_but_seen,
-                **rates,
-            ),
+            Phase("joint", self.shrunk(bound), epochs["joint"], slow, trainable=all_but_seen, **rates),
+            *self.laws_phase(bound, **rates),
         )
 
     def latent_laws(self, u: Any = None) -> LatentLaws:
@@ -236,17 +246,34 @@ class DomainModel(LatentModel):
 
     def _domains_wanted(self, u: Any, n: int) -> jax.Array:
         labels, columns = self.layout_.domain_labels, self.layout_.domain_size
-        wanted = np.asarray(u) if labels is not None else np.asarray(u, dtype=np.float64)
-        one = wanted.ndim == 0 or (labels is None and wanted.shape == (columns,) and n != columns)
-        wanted = np.repeat(wanted[None], n, axis=0) if one else wanted
-        if len(wanted) != n:
-            raise DataError(f"u has {len(wanted)} entries, but n = {n}: give one domain for all rows, or one for each.")
         if labels is None:
-            return jnp.asarray(self._standard_u(wanted.reshape(n, columns)), jnp.float32)
-        return jnp.asarray(Domain.of(wanted).recode(labels, columns).values, jnp.int32)
+            return jnp.asarray(self._standard_u(_points_wanted(u, n, columns)), jnp.float32)
+        wanted = u if isinstance(u, Domain) else Domain.of(np.atleast_1d(np.asarray(u)))
+        codes = wanted.recode(labels, columns).values
+        if len(codes) not in (1, n):
+            raise DataError(f"u has {len(codes)} entries, but n = {n}: give one domain for all rows, or one for each.")
+        return jnp.asarray(np.broadcast_to(codes, n), jnp.int32)
 
     def __sklearn_tags__(self) -> Any:
         """Fit needs the auxiliary variable."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _points_wanted(u: Any, n: int, columns: int) -> np.ndarray:
+    """One point of a continuous u for each of n rows."""
+    raw = u.values if isinstance(u, Domain) else u
+    try:
+        points = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"u = {u!r}: the model was fitted with a continuous u; give numbers.") from None
+    points = points.reshape(-1, columns) if points.size == columns or (columns == 1 and points.ndim == 1) else points
+    if points.ndim != 2 or points.shape[1] != columns or len(points) not in (1, n):
+        raise DataError(
+            f"u has shape {points.shape}: the model was fitted with {columns} continuous columns; give one point for all rows, "
+            f"or ({n}, {columns}) numbers."
+        )
+    if not np.isfinite(points).all():
+        raise DataError(f"u is NaN or infinite at row {int(np.argwhere(~np.isfinite(points))[0, 0])}.")
+    return np.broadcast_to(points, (n, columns))

@@ -78,7 +78,7 @@ class IFlow(DomainModel):
         moving: Number of latents whose location may move with u, all by default. Where few do, a smaller number keeps
             functions of the moving latents out of the others; choose it by held-out rows (``models.choose``).
         shrink: Weight on how far the latents' log-scales differ between domains, in nats a row; it decides between models that
-            fit alike.
+            fit alike. Afterwards the laws alone are fitted without it.
         prior_table: Free parameters for each label (True), a network in u (False); by default a table for labels.
         prior_hidden: Widths of the prior's network, where there is one.
         hidden: Widths of encoder and decoder, in a staged fit.
@@ -139,5 +139,6 @@ class IFlow(DomainModel):
             "patience": self.patience,
             "direction": OPTIMISERS[self.optimiser],
         }
-        loss = self.shrunk(negative_log_likelihood)
-        return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)
+        loss = negative_log_likelihood
+        fit = Phase("fit", self.shrunk(loss), self.epochs, self.learning_rate, trainable=all_but_seen, **rates)
+        return (fit, *self.laws_phase(loss, **rates))

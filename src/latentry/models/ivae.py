@@ -144,9 +144,11 @@ class IVAE(DomainModel, VAE):
         loss: Any = self.shrunk(NegativeBound(self.beta, self.importance, hide))
         if self.split is not None:
             a, b, c, d = map(float, self.split)
-            loss = WeightedSplit((a, b, c, d), self.facts_["rows"], hide)
+            loss = self.shrunk(WeightedSplit((a, b, c, d), self.facts_["rows"], hide))
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
-        return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates),)
+        plain = loss.loss if self.shrink else loss
+        fit = Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_seen, **rates)
+        return (fit, *self.laws_phase(plain, **rates))
 
     @staticmethod
     def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
