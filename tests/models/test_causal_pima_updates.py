@@ -126,7 +126,7 @@ def mixed_collider(seed, rows=3000):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_structural_em_undoes_a_linear_mixture_and_finds_the_collider(seed):
-    """From the reading of principal rows; each of the three fails with probability below 5 % (0 of 20 seeds did)."""
+    """Three fixed draws; even with known labels the score misses the collider in about 1 % of draws of this size."""
     bits, z = mixed_collider(seed)
     experiments, shape = watched((2, 2, 2)), shape_of((2, 2, 2), 3, means="axes")
     gamma = np.eye(8)[bits @ [4, 2, 1]]
