@@ -1,0 +1,36 @@
+"""latentry fit --model causal-pima."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, size=(120, 2))
+    bits[:, 1] = np.where(rng.random(120) < 0.8, bits[:, 0], bits[:, 1])
+    rows = 3.0 * bits @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(120, 4))
+    np.savez(tmp_path / "data.npz", x=rows)
+    return tmp_path / "data.npz"
+
+
+def test_the_graph_is_printed_at_the_end(call, table, tmp_path):
+    words = ["fit", table, "--model", "causal-pima", "--nodes", "A=2,B=2", "--epochs", 4, "--set", "hidden=[4]", "--quiet"]
+    code, out, err = call(*words, "--out", tmp_path / "run", "--json")
+    assert code == 0, err
+    assert json.loads(out)["graph"]["names"] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--model", "vae", "--nodes", "2,2"], "VAE has no nodes"),
+        (["--model", "causal-pima", "--nodes", "two"], "give the outcomes of each node"),
+    ],
+)
+def test_nodes_that_cannot_be(call, table, tmp_path, words, sentence):
+    code, _, err = call("fit", table, *words, "--out", tmp_path / "run")
+    assert code == 2
+    assert sentence in err
