@@ -138,7 +138,9 @@ def report(rows: list[dict[str, object]]) -> str:
             "# Are the true latents found?",
             "Mean correlation coefficient (Pearson, best one-to-one pairing) of posterior means with the true factors, on the "
             "fifth of the rows that no fit saw; weak is after a CCA fitted on other rows; R² is linear, fitted on other rows. "
-            "The best epoch is chosen by the held-out loss inside the other four fifths. Seconds are those of a shared machine.",
+            "The best epoch is chosen by the held-out loss inside the other four fifths. Seconds are those of a shared machine. "
+            "IFlow's rows were made with the spread of scales measured over each batch, not over all domains, and without the "
+            "last phase, which fits the laws alone and leaves the latents as they are.",
             table(head, lines),
             "Released code of the identifiable VAE, on its own generator's centred file: .924 (one seed); uncentred .533 "
             "(one seed), .48 (an independent reproduction, 100 seeds). Those are on training rows, with u given to the encoder.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.errors import DataError
+from latentry.errors import DataError, nearest
 
 __all__ = ["Domain"]
 
@@ -90,7 +90,8 @@ class Domain:
         unseen = [code for code in np.unique(self.values) if self.labels[code] not in place]
         if unseen:
             label = self.labels[unseen[0]]
-            raise DataError(f"domain {label!r} was not among the {len(labels)} domains the model was fitted with.")
+            near = nearest(label, labels) if isinstance(label, str) and len(labels) <= 20 else "."
+            raise DataError(f"domain {label!r} was not among the {len(labels)} domains the model was fitted with{near}")
         # A label that no row has, as a column of zeros in one-hot rows, needs no code.
         return Domain(np.array([place.get(label, -1) for label in self.labels], dtype=np.int32)[self.values], labels)
 

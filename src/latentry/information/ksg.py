@@ -3,7 +3,8 @@
 KSG1: ψ(k) + ψ(n) − ⟨ψ(n_x + 1) + ψ(n_y + 1)⟩, one radius for both blocks, "<".
 KSG2: ψ(k) − 1/k + ψ(n) − ⟨ψ(n_x) + ψ(n_y)⟩, its own radius for each block, "≤".
 Conditional (Frenzel and Pompe, Phys. Rev. Lett. 99, 204101, 2007): ψ(k) − ⟨ψ(n_xz + 1) + ψ(n_yz + 1) − ψ(n_z + 1)⟩.
-Rows with k exact copies have no neighbourhood; for them ties are counted as in `mixed.py`.
+Rounded columns are first spread over their cells (`rounding.py`). Rows that still have k exact copies have no
+neighbourhood; for them ties are counted as in `mixed.py`.
 The answer depends on the size of X relative to Y: normalise first.
 """
 
@@ -16,6 +17,7 @@ from scipy import special
 
 from latentry.errors import DataError
 from latentry.information.neighbours import kth_distance, neighbourhoods
+from latentry.information.rounding import unrounded
 
 __all__ = [
     "digamma_of_counts",
@@ -61,6 +63,8 @@ def ksg_local(x: Array, y: Array, z: Array | None = None, *, k: int = 3, variant
         raise DataError(f"KSG has variants 1 and 2, not {variant}")
     if variant == 2 and z is not None:
         raise DataError("the conditional form exists for KSG1 only; use estimator='ksg'")
+    x, y, *rest = unrounded((x, y) if z is None else (x, y, z), k)
+    z = rest[0] if rest else None
     return _ksg2(x, y, k) if variant == 2 else _ksg1(x, y, z, k)
 
 
@@ -122,6 +126,7 @@ def ksg_total_correlation(parts: tuple[Array, ...], *, k: int = 3) -> float:
     """ψ(k) + (m − 1) ψ(n) − ⟨Σ ψ(n_i + 1)⟩ for m blocks: how far they are from independence, all together."""
     n = len(parts[0])
     check_rows(n, k)
+    parts = unrounded(parts, k)
     found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k)
     local = (
         special.digamma(k) + (len(parts) - 1) * special.digamma(n) - sum(digamma_of_counts(c + 1) for c in found.counts)

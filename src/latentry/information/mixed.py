@@ -13,6 +13,7 @@ from scipy import special
 from latentry.errors import DataError
 from latentry.information.ksg import check_rows, digamma_of_counts, tied_local
 from latentry.information.neighbours import count_within, kth_distance, slack
+from latentry.information.rounding import unrounded
 
 __all__ = ["category_columns", "mesner_shalizi_local", "ross_local"]
 
@@ -33,6 +34,7 @@ def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
     if not np.any(kept):
         raise DataError("every label occurs once: a label must repeat for its rows to have neighbours")
     x, labels, sizes = x[kept], labels[kept], sizes[kept]
+    (x,) = unrounded((x,), k, labels)
     radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
     for label in np.unique(labels):
         own = labels == label

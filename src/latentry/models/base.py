@@ -237,8 +237,8 @@ class LatentModel(TransformerMixin, BaseEstimator):
         check_rows(data, self.facts_)
         if what is not None and data.domain is None:
             raise DataError(
-                f"the {what} of this {type(self).__name__} needs the domain of each row: pass it as u, in (data, u), or "
-                "in the Dataset."
+                f"the {what} of this {type(self).__name__} needs the domain of each row: pass it second, as in "
+                "score(data, u), or in the Dataset."
             )
         if what is None and not self.reads_domain:
             data = data.with_domain(None)

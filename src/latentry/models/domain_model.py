@@ -195,7 +195,7 @@ class DomainModel(LatentModel):
         labels = self.layout_.domain_labels
         if labels is None:
             few = int(np.clip(self.rows_ // 50, 2, _GRID))  # each stands for enough rows to be measured
-            values = np.asarray(self.facts_["seen"][:few] if u is None else u, dtype=np.float64)
+            values = np.atleast_1d(np.asarray(self.facts_["seen"][:few] if u is None else u, dtype=np.float64))
             values = values.reshape(len(values), -1)
             if values.shape[1] != self.layout_.domain_size:
                 raise DataError(
@@ -203,7 +203,7 @@ class DomainModel(LatentModel):
                 )
             return jnp.asarray(self._standard_u(values), jnp.float32), (), None
         if u is not None:
-            raise DataError("u is for models of a continuous u; this one has a law for each label.")
+            raise DataError("u is for models of a continuous u; this one has a law for each label, in the order of .labels.")
         return jnp.arange(len(labels)), tuple(labels), np.asarray(self.facts_["domain_rows"])
 
     def promise(self) -> bool | str:
