@@ -8,6 +8,7 @@ import numpy as np
 
 __all__ = ["lattice_step", "unrounded"]
 
+_NEARLY_ALL = 0.95
 _EVEN = 1e-6  # share of a step by which the distances of rounded values may miss whole steps
 
 
@@ -30,7 +31,7 @@ def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = N
     r"""The blocks with :math:`U(-s/2, s/2)` added to each column of step s.
 
     Nothing is lost or gained: the rounded value can be read back, so that :math:`I(X + U; Y) = I(X; Y)`. Neighbour
-    counts, which are made for continuous values, read rounded ones far too high. Where most rows have k exact copies, all
+    counts, which are made for continuous values, read rounded ones far too high. Where nearly all rows have k exact copies, all
     blocks and ``labels`` together, nothing is added: counting copies is sharper there. The draws depend on the place of
     the block alone, since two blocks must not share theirs.
     """
@@ -45,7 +46,7 @@ def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = N
 
 def _crowded(rows: np.ndarray, k: int) -> bool:
     _, where, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    return bool(np.median(counts[where.reshape(-1)]) > k)
+    return bool(np.mean(counts[where.reshape(-1)] > k) > _NEARLY_ALL)
 
 
 def _columns(labels: np.ndarray | None) -> tuple[np.ndarray, ...]:
