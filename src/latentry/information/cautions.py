@@ -135,7 +135,7 @@ def tie_caution(block: Block, remedy: str = "use estimator='mixed'") -> str | No
         return None
     return (
         f"{copies} of {block.n} rows of {block.name} repeat another row: neighbour counts assume continuous values; if "
-        f"{block.name} is discrete or rounded, {remedy}"
+        f"{block.name} is discrete, {remedy}"
     )
 
 
