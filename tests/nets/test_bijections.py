@@ -70,7 +70,11 @@ def test_priors_agree_with_scipy(family):
 
 
 def test_what_does_not_change_with_the_domain_is_shared():
-    assert prior_for("variance", 2, domains=3, continuous=False, hidden=(), key=KEY).location.shape == (2,)
+    settled = prior_for("variance", 2, domains=3, continuous=False, hidden=(), key=KEY)
+    assert settled.location is None
+    assert settled.still.shape == (2,)
+    partly = prior_for("gaussian", 3, domains=4, continuous=False, hidden=(), key=KEY, moving=1)
+    assert (partly.location.shape, partly.still.shape) == ((4, 1), (2,))
     assert prior_for("mean", 2, domains=3, continuous=False, hidden=(), key=KEY).log_scale.shape == (2,)
     with pytest.raises(DataError, match="did you mean 'variance'"):
         prior_for("varience", 2, domains=3, continuous=False, hidden=(), key=KEY)
