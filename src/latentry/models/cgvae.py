@@ -125,6 +125,10 @@ class CGVAE(DomainModel, VAE):
         return facts
 
     def _check_sparsity(self) -> None:
+        if self.shrink:
+            raise DataError(f"shrink = {self.shrink!r} is for IFlow and IVAE: leave it at 0, and set sparsity or mask.")
+        if self.prior_flow and self.moving is not None:
+            raise DataError(f"moving = {self.moving!r}, but laws of free form move every mean: leave it out.")
         for name in ("sparsity", "mask", "threshold"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
