@@ -3,6 +3,9 @@ import os
 # Two test processes share two cores: JAX is told so before it starts.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
+from pathlib import Path
+
+import jax
 import numpy as np
 import pytest
 
@@ -10,6 +13,19 @@ import latentry as lt
 from latentry.training import use_compilation_cache
 
 use_compilation_cache()
+
+
+@pytest.fixture(autouse=True)
+def few_programs():
+    """Compiled programs are memory maps, of which a process may have some 65,000: forget them before there are too many."""
+    yield
+    maps = Path("/proc/self/maps")
+    few_programs.tests += 1
+    if few_programs.tests % 10 == 0 and maps.exists() and maps.read_bytes().count(b"\n") > 25_000:
+        jax.clear_caches()
+
+
+few_programs.tests = 0
 
 
 @pytest.fixture

@@ -12,10 +12,14 @@ import latentry as lt
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from browser import Browser, browser  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    browser() is None,
-    reason="no Chromium found: install it (Debian: apt-get install chromium) to test the report in a browser",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        browser() is None,
+        reason="no Chromium found: install it (Debian: apt-get install chromium) to test the report in a browser",
+    ),
+    # The child only moves two descriptors before it becomes the browser; it never runs JAX.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
+]
 
 
 @pytest.fixture(scope="module")

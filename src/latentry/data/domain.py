@@ -90,7 +90,7 @@ class Domain:
         unseen = [code for code in np.unique(self.values) if self.labels[code] not in place]
         if unseen:
             label = self.labels[unseen[0]]
-            near = nearest(label, labels) if isinstance(label, str) and len(labels) <= 20 else "."
+            near = nearest(label, labels) if len(labels) <= 20 and {type(one) for one in (label, *labels)} == {str} else "."
             raise DataError(f"domain {label!r} was not among the {len(labels)} domains the model was fitted with{near}")
         # A label that no row has, as a column of zeros in one-hot rows, needs no code.
         return Domain(np.array([place.get(label, -1) for label in self.labels], dtype=np.int32)[self.values], labels)
