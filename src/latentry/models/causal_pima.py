@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.data import Batch, Dataset, Domain
@@ -27,6 +28,7 @@ from latentry.models.node_labels import NodesParameter
 from latentry.models.node_updates import Nodes, UpdateNodes
 from latentry.models.pima_checks import check_causal_pima, parse_nodes
 from latentry.models.pima_module import JointBound, Pima
+from latentry.models.restart_graphs import matched_names, renamed
 from latentry.models.structural_em import Experiments, complete_graph
 from latentry.models.vae import VAE
 from latentry.nets.physics import Expert
@@ -54,6 +56,7 @@ class CausalPIMA(VAE):
     Args:
         nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ...
         experts: For a modality, an expert in place of its decoder: ``{"curve": latentry.nets.two_piece_linear(grid)}``.
+        per_cluster: Modalities whose decoder is another network in each cluster; the others share one.
         graph: "search" (exact search and the bound of the whole mixture, after every few epochs), or "hodge" (the
             paper's differentiable graph, end to end).
         means: "axes" (node ℓ moves latent ℓ), "additive" (parts add up), "free" (the paper: every cluster its own), or
@@ -88,6 +91,7 @@ class CausalPIMA(VAE):
     epochs: int = 150
     nodes: Any = NodesParameter((2, 2))
     experts: Mapping[str, Expert] | None = None
+    per_cluster: Sequence[str] = ()
     graph: str = "search"
     means: str = "auto"
     covariance: str = "diagonal"
@@ -156,11 +160,24 @@ class CausalPIMA(VAE):
             mixture=standard_mixture(clusters, self.latent_dim),
             table=self._table(nodes, two),
             experts=experts,
+            own=self._own_decoders(clusters, jax.random.fold_in(key, 2)),
             counts=jnp.ones((len(nodes.experiments.free), clusters)),
             labels=jnp.full(self.rows_, -1, jnp.int32),
             age=jnp.zeros((), jnp.int32),
             sampled=self.gamma == "sample",
         )
+
+    def _own_decoders(self, clusters: int, key: jax.Array) -> dict[str, Any]:
+        """For each modality named in ``per_cluster``, as many decoders as clusters, stacked."""
+        if not self.per_cluster:
+            return {}
+
+        def decoders(one: jax.Array) -> dict[str, Any]:
+            built = self.design().build(self.layout_, self.facts_, self.latent_dim, one).decoders
+            return {name: built[name] for name in self.per_cluster}
+
+        stacked: dict[str, Any] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
+        return stacked
 
     def _table(self, nodes: Nodes, key: jax.Array) -> Table | HodgeTable:
         free, blocked = (jnp.asarray(a, jnp.float32) for a in (nodes.experiments.free, nodes.experiments.blocked))
@@ -212,10 +229,10 @@ class CausalPIMA(VAE):
         if guided:
             before = JointBound(weight, hide, self.graph_penalty, guided=True)
         joint = JointBound(weight, hide, self.graph_penalty)
-        moving = only("networks") if self.graph == "search" else trained_graph
+        moving = only("networks", "own") if self.graph == "search" else trained_graph
         reads = replace(hook, guided=True) if guided else None
         return (
-            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks"), after_epoch=reads, **rates),
+            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks", "own"), after_epoch=reads, **rates),
             Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
         )
 
@@ -240,7 +257,7 @@ class CausalPIMA(VAE):
     def generate(module: Any, key: jax.Array, count: int) -> dict[str, jax.Array]:
         """Clusters as often as the table says, then latents, then data."""
         one, two = jax.random.split(key)
-        return module.draw(jax.random.categorical(one, module.table.log_table()[-1], shape=(count,)), two)
+        return module.draw(module.draw_clusters(count, one), two)
 
     @staticmethod
     def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
@@ -288,6 +305,20 @@ class CausalPIMA(VAE):
             graphs.append(found.find(Counts.from_table((weight @ gamma).reshape(nodes.outcomes), nodes.names)))
         return edge_frequencies(graphs)
 
+    def restart_frequencies(self, X: Any, y: Any = None, *, restarts: int = 5) -> EdgeFrequencies:
+        """How often edges come back when the whole model is fitted again to these rows, with other seeds.
+
+        This fit counts as the first. A node of another fit is taken for the node of this one that it agrees with most.
+        """
+        whole_number("restarts", restarts, least=1)
+        outcomes = parse_nodes(self.__dict__["nodes"])[1]
+        mine, patterns = _cells(self.clusters(X, y), outcomes), [self.graph_.cpdag]
+        for again in range(1, restarts + 1):
+            other = clone(self).set_params(seed=self.seed + again).fit(X, y)
+            columns = matched_names(mine, _cells(other.clusters(X, y), outcomes), outcomes)
+            patterns.append(renamed(other.graph_.cpdag, columns))
+        return edge_frequencies(patterns)
+
     @property
     def experts_(self) -> dict[str, dict[str, np.ndarray]]:
         """For each expert its parameters: ``{"x0": values, "x0_error": standard errors, ...}``, and the noise."""
@@ -305,18 +336,30 @@ class CausalPIMA(VAE):
             found[name][seen] = np.asarray(data[name])[seen]
         return found if isinstance(filled, dict) else found["x"]
 
-    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, seed: int = 0) -> Any:
-        """New rows in the data's own units; with ``do``, of the world in which those nodes are set."""
-        if not do:
-            return super().sample(n, seed=seed)
+    def sample(
+        self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0
+    ) -> Any:
+        """New rows in the data's own units; with ``do``, of the world in which those nodes are set.
+
+        Args:
+            n: How many.
+            do: Nodes and the values they are set to; by default nothing is set.
+            noise: Whether observation noise is added; without it, rows are expected values given drawn latents.
+            seed: Of the draws.
+        """
         check_is_fitted(self)
         whole_number("n", n, least=1)
         whole_number("seed", seed, least=0)
+        one, two = jax.random.split(jax.random.key(seed))
+        clusters = self._set_clusters(n, do, seed) if do else self.module_.draw_clusters(n, one)
+        drawn = self.module_.draw(clusters, two, noise=noise)
+        return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+
+    def _set_clusters(self, n: int, do: Mapping[str, int], seed: int) -> jax.Array:
         found = self.graph_
         labels = draw_nodes(found.graph, n, seed, do=do)
         warn_reversible(found, do)
-        drawn = self.module_.draw(self._cluster_of(labels), jax.random.key(seed))
-        return self._outward({name: np.asarray(array) for name, array in drawn.items()})
+        return self._cluster_of(labels)
 
     def counterfactual(
         self, X: Any, y: Any = None, *, do: Mapping[str, int], seed: int = 0, coupling: str = "monotone"
@@ -328,7 +371,7 @@ class CausalPIMA(VAE):
         found = self.graph_
         data = self._ready(X, y)
         mean, gamma = map_rows(_place, self.module_, data)
-        labels = np.stack(np.unravel_index(gamma.argmax(axis=1), found.graph.outcomes), axis=1)
+        labels = _cells(gamma.argmax(axis=1), found.graph.outcomes)
         imagined = other_world(found.graph, labels, do, seed, coupling=coupling)  # type: ignore[arg-type]
         warn_reversible(found, do)
         before, after = self._cluster_of(labels), self._cluster_of(imagined)
@@ -342,9 +385,14 @@ class CausalPIMA(VAE):
 
 def trained_graph(module: Any) -> Any:
     """Networks and the graph's own parameters are trained; the rest is updated in blocks."""
-    chosen = only("networks")(module)
+    chosen = only("networks", "own")(module)
     parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))
     return eqx.tree_at(lambda m: (m.table.hodge, m.table.logits), chosen, replace=parts)
+
+
+def _cells(clusters: np.ndarray, outcomes: Sequence[int]) -> np.ndarray:
+    """Value of each node, (rows, nodes), from clusters."""
+    return np.stack(np.unravel_index(clusters, tuple(outcomes)), axis=1)
 
 
 def _probabilities(module: Pima, batch: Batch, key: jax.Array) -> jax.Array:

@@ -108,7 +108,7 @@ class UpdateNodes:
         cells = rows_as_nodes(spaces, rows, nodes.outcomes, self.seed)
         cells = aligned(cells, nodes.experiments.blocked[_column(data, 1)] == 0, nodes.outcomes)
         gamma = np.eye(math.prod(nodes.outcomes))[cells]
-        encoded = _encoded(module, data, experts=False)
+        encoded = _encoded(module, data, beside_too=False)
         counts = by_experiment(encoded, gamma, nodes.experiments)
         graph = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
         latent = Latent(*_places(nodes, module.mixture), graph, table_terms(graph, counts, nodes.experiments.free))
@@ -120,7 +120,7 @@ class UpdateNodes:
         return _with_experts(module, data, gamma, first=True)
 
     def _climbed(self, module: Pima, data: Dataset) -> Found:
-        nodes, rows = self.nodes, _encoded(module, data, experts=True)
+        nodes, rows = self.nodes, _encoded(module, data, beside_too=True)
         moving = isinstance(module.table, Table)
         options: dict[str, Any] = {"unmix": nodes.unmix}
         found = climb(
@@ -170,15 +170,16 @@ class UpdateNodes:
 
 
 def _coordinates(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    return (*module.coordinates(batch), module.beside(batch))
+    mean, scale = module.coordinates(batch)
+    return mean, scale, module.beside(batch, mean)
 
 
-def _encoded(module: Pima, data: Dataset, *, experts: bool) -> Encoded:
+def _encoded(module: Pima, data: Dataset, *, beside_too: bool) -> Encoded:
     mean, scale, beside = map_rows(_coordinates, module, data)
     return Encoded(
         mean.astype(np.float64),
         scale.astype(np.float64) ** 2,
-        beside.astype(np.float64) if experts and module.experts else 0.0,
+        beside.astype(np.float64) if beside_too and (module.experts or module.own) else 0.0,
         _column(data, 1),
     )
 

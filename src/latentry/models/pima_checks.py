@@ -65,6 +65,7 @@ def check_causal_pima(model: Any, data: Dataset) -> None:
             "more clusters than rows. Ask for fewer nodes or outcomes."
         )
     _check_experts(model, data, names)
+    _check_per_cluster(model, data)
     _check_interventions(model, data, names, outcomes)
 
 
@@ -102,6 +103,16 @@ def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
                 raise DataError(f"experts[{modality!r}]: parameter {name!r} is per {parameter.per!r}, which is not known{known}")
     if set(model.experts) == set(data.names):
         raise DataError("experts stand for every modality: at least one must have a network, or the latents mean nothing.")
+
+
+def _check_per_cluster(model: Any, data: Dataset) -> None:
+    if isinstance(model.per_cluster, str) or not isinstance(model.per_cluster, (tuple, list)):
+        raise DataError(f'per_cluster = {model.per_cluster!r}: give a tuple of modalities, such as ("curve",).')
+    for modality in model.per_cluster:
+        if modality not in data.names:
+            raise DataError(f"per_cluster names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
+        if modality in (model.experts or {}):
+            raise DataError(f"{modality!r} is both in experts and in per_cluster: an expert is its decoder. Name it in one.")
 
 
 def _check_interventions(model: Any, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:

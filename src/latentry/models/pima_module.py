@@ -17,6 +17,7 @@ from latentry.nets.physics import Expert
 
 __all__ = ["ExpertDecoder", "JointBound", "Pima"]
 
+_NEVER = 1e-30  # probability of what a row was not read as
 Metrics = tuple[jax.Array, dict[str, jax.Array]]
 
 
@@ -57,6 +58,7 @@ class Pima(eqx.Module):
     mixture: Mixture
     table: Table | HodgeTable
     experts: dict[str, ExpertDecoder]
+    own: dict[str, Any]  # decoders that differ between clusters, stacked along their first axis
     counts: jax.Array  # (experiments, clusters): expected, over the training rows
     labels: jax.Array  # first reading of each training row as a cluster, -1 where there is none
     age: jax.Array  # updates of the mixture so far
@@ -72,25 +74,49 @@ class Pima(eqx.Module):
 
     def fit_of(self, coordinates: jax.Array, batch: Batch) -> jax.Array:
         """Log density of the modalities that networks decode."""
-        known = {name: decoder for name, decoder in self.networks.decoders.items() if name not in self.experts}
+        apart = {*self.experts, *self.own}
+        known = {name: decoder for name, decoder in self.networks.decoders.items() if name not in apart}
         net = self.networks
         return Networks(net.encoders, known, net.heads, net.latents).fit_of(coordinates, batch)
 
-    def beside(self, batch: Batch) -> jax.Array:
-        """Log-likelihood of each cluster by the experts alone, (rows, clusters)."""
-        total = jnp.zeros((len(batch.weight), self.mixture.means.shape[0]))
+    def beside(self, batch: Batch, coordinates: jax.Array) -> jax.Array:
+        """What speaks for each cluster beside the latents: experts, and decoders of its own at these coordinates."""
+        return self.by_experts(batch) + self.by_own(batch, coordinates)
+
+    def by_experts(self, batch: Batch) -> jax.Array:
+        """Log-likelihood of each cluster by the experts, (rows, clusters)."""
+        total = jnp.zeros((len(batch.weight), len(self.mixture.means)))
         for name, decoder in self.experts.items():
             total = total + batch.observed[name][:, None] * decoder.log_density(batch.values[name])
         return total
+
+    def by_own(self, batch: Batch, coordinates: jax.Array) -> jax.Array:
+        """The same by decoders of the clusters' own."""
+        total = jnp.zeros((len(batch.weight), len(self.mixture.means)))
+        for name, outputs in self.own_outputs(coordinates).items():
+            density = jax.vmap(jax.vmap(self.networks.heads[name].log_density, (0, None)))(outputs, batch.values[name])
+            total = total + batch.observed[name][:, None] * density.reshape(*total.shape, -1).sum(axis=2)
+        return total
+
+    def own_outputs(self, coordinates: jax.Array) -> dict[str, jax.Array]:
+        """For each modality with decoders of the clusters' own, what each puts out: (rows, clusters, ...)."""
+        each = eqx.filter_vmap(lambda net: jax.vmap(net)(coordinates), in_axes=(eqx.if_array(0),), out_axes=1)
+        return {name: each(stack) for name, stack in self.own.items()}
 
     def log_table(self, batch: Batch, key: jax.Array | None = None) -> jax.Array:
         """Log-probability of each cluster before anything is seen of a row but its experiment."""
         return self.table.log_table(key)[_code(batch, 1)]
 
+    def prior_logits(self, batch: Batch, mean: jax.Array, scale: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        r""":math:`\log A_c + E_q \log p(z \mid c)`, and what experts say: all that needs no network."""
+        return self.log_table(batch, key) + self.mixture.expected_log_density(mean, scale) + self.by_experts(batch)
+
     def logits(self, batch: Batch, mean: jax.Array, scale: jax.Array, key: jax.Array | None = None) -> jax.Array:
-        r""":math:`\log A_c + E_q \log p(z \mid c) + \log p(x \mid c)`, whose softmax is the exact mean-field optimum."""
-        density = self.mixture.expected_log_density(mean, scale)
-        return self.log_table(batch, key) + density + self.beside(batch)
+        r""":math:`\log A_c + E_q \log p(z \mid c) + \log p(x \mid c)`, whose softmax is the exact mean-field optimum.
+
+        Decoders of the clusters' own are read at the mean of z.
+        """
+        return self.prior_logits(batch, mean, scale, key) + self.by_own(batch, mean)
 
     def probabilities(self, batch: Batch) -> jax.Array:
         """Of each cluster, (rows, clusters)."""
@@ -101,25 +127,27 @@ class Pima(eqx.Module):
     ) -> tuple[Any, Any]:
         """Per row the two parts of the evidence lower bound: fit of the networks, and all the rest.
 
-        Guided, rows that have a first reading count as what they were read as; this too is a bound.
+        Any probabilities of the clusters give a bound. The exact ones give the best; "sample" takes those at the drawn z
+        (Equation 16 of the paper); guided, a row that has a first reading counts as what it was read as.
         """
         mean, scale = self.networks.encode(batch if seen is None else batch._replace(observed=seen))
         drawn = mean + scale * jax.random.normal(key, mean.shape)
-        logits = self.logits(batch, mean, scale, noise)
-        rest = jax.nn.logsumexp(logits, axis=1)
-        if self.sampled:
-            rest = self._sampled(batch, drawn, logits, noise)
+        prior = self.prior_logits(batch, mean, scale, noise)
+        log_gamma = self._log_gamma(batch, prior, mean, drawn, noise)
         if guided:
             labels = self.labels[_code(batch, 0)]
-            chosen = jnp.take_along_axis(logits, jnp.maximum(labels, 0)[:, None], axis=1)[:, 0]
-            rest = jnp.where(labels >= 0, chosen, rest)
+            certain = jnp.log(jnp.maximum(jax.nn.one_hot(labels, prior.shape[1]), _NEVER))
+            log_gamma = jnp.where(labels[:, None] >= 0, certain, log_gamma)
+        gamma = jnp.exp(log_gamma)
         entropy = (jnp.log(scale) + 0.5 * math.log(2 * math.pi * math.e)).sum(axis=1)
-        return self.fit_of(drawn, batch), rest + entropy
+        fit = self.fit_of(drawn, batch) + (gamma * self.by_own(batch, drawn)).sum(axis=1)
+        return fit, (gamma * (prior - log_gamma)).sum(axis=1) + entropy
 
-    def _sampled(self, batch: Batch, drawn: jax.Array, logits: jax.Array, noise: jax.Array | None) -> jax.Array:
-        """Equation 16 of the paper: probabilities from the densities at a drawn z; never above the exact optimum."""
-        log_gamma = jax.nn.log_softmax(self.logits(batch, drawn, jnp.zeros_like(drawn), noise), axis=1)
-        return (jnp.exp(log_gamma) * (logits - log_gamma)).sum(axis=1)
+    def _log_gamma(self, batch: Batch, prior: jax.Array, mean: jax.Array, drawn: jax.Array, noise: Any) -> jax.Array:
+        if self.sampled:
+            return jax.nn.log_softmax(self.logits(batch, drawn, jnp.zeros_like(drawn), noise), axis=1)
+        found = jax.nn.log_softmax(prior + self.by_own(batch, mean), axis=1)
+        return jax.lax.stop_gradient(found)  # an optimum: it has no slope
 
     def means(self, batch: Batch) -> dict[str, jax.Array]:
         """Expected values of every modality."""
@@ -132,18 +160,35 @@ class Pima(eqx.Module):
         found = self.networks.means(coordinates)
         for name, decoder in self.experts.items():
             found[name] = jnp.tensordot(gamma, decoder.means(), axes=1)
+        for name, outputs in self.own_outputs(coordinates).items():
+            found[name] = jnp.einsum("rc,rc...->r...", gamma, self.networks.heads[name].mean(outputs))
         return found
 
-    def draw(self, clusters: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
-        """New rows of these clusters, standardised."""
-        one, two, three = jax.random.split(key, 3)
-        latents = self.mixture.draw(clusters, one)
-        drawn = self.networks.draw(self.mixture.coordinates(latents), two)
+    def expected(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """Expected values for given latents; experts' rows by the probabilities of the clusters at that place."""
+        coordinates = self.mixture.coordinates(latents)
+        density = self.mixture.expected_log_density(coordinates, jnp.zeros_like(coordinates))
+        return self.decoded(coordinates, jax.nn.softmax(self.table.log_table()[-1] + density, axis=1))
+
+    def draw_clusters(self, count: int, key: jax.Array) -> jax.Array:
+        """Clusters, as often as the table says."""
+        return jax.random.categorical(key, self.table.log_table()[-1], shape=(count,))
+
+    def draw(self, clusters: jax.Array, key: jax.Array, *, noise: bool = True) -> dict[str, jax.Array]:
+        """New rows of these clusters, standardised; without noise, expected values given the latents drawn."""
+        one, two, three, four = jax.random.split(key, 4)
+        coordinates = self.mixture.coordinates(self.mixture.draw(clusters, one))
+        if not noise:
+            return self.decoded(coordinates, jax.nn.one_hot(clusters, len(self.mixture.means)))
+        drawn = self.networks.draw(coordinates, two)
         for name, decoder in self.experts.items():
             three = jax.random.fold_in(three, 1)
             rows = decoder.means()[clusters]
             spread = jnp.exp(decoder.log_scale)[clusters].reshape(-1, *[1] * (rows.ndim - 1)) / decoder.scale
             drawn[name] = rows + spread * jax.random.normal(three, rows.shape)
+        for name, outputs in self.own_outputs(coordinates).items():
+            chosen = outputs[jnp.arange(len(clusters)), clusters]
+            drawn[name] = jax.vmap(self.networks.heads[name].draw)(chosen, jax.random.split(four, len(clusters)))
         return drawn
 
 
