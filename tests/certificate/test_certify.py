@@ -9,7 +9,9 @@ from latentry.generators import finite_laws
 def test_a_natural_latent_is_certified_in_every_mixture(certificate):
     part = certificate["natural"]
     assert part.verdict.certified
-    assert set(part.claims) == {"domain 0", "domain 1", "every mixture", "all rows pooled"}
+    assert set(part.claims) == {"domain 0", "domain 1", "each domain", "every mixture", "all rows pooled"}
+    assert "in every mixture" in part.verdict.sentence
+    assert certificate.reached("mixtures")
     assert {row["place"] for row in part.details["table"]} == {
         "domain 0",
         "domain 1",
@@ -27,6 +29,61 @@ def test_failure_that_only_domains_show_is_refuted(finite):
     assert part.claims["domain 0"].refuted
     assert part.claims["all rows pooled"].status != "refuted"
     assert any("seen only domain by domain" in note for note in part.notes)
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """A coin told by both observables, each of which also shows the laboratory: natural in each, in no mixture."""
+    rng = np.random.default_rng(0)
+    lab, coin = rng.integers(0, 2, 6000), rng.integers(0, 2, 6000)
+    codes = 2 * coin + lab
+    return lt.Dataset({"left": codes[:, None], "right": codes[:, None]}, domain=lab), coin
+
+
+def test_a_domain_that_marks_its_rows_ends_the_answer_at_the_domains(marked):
+    """Given coin and laboratory both observables are constant; given the coin alone they share the log 2 of the laboratory."""
+    data, coin = marked
+    found = lt.certify(coin, data, only=["natural"])
+    part = found["natural"]
+    assert part.verdict.certified
+    assert "in each of the 2 domains" in part.verdict.sentence
+    assert "With the domains mixed it is not: the domain leaves a mark of its own" in part.verdict.sentence
+    assert part.claims["all rows pooled"].refuted
+    assert found.reached("natural")
+    assert not found.reached("mixtures")
+    size = float(part.verdict.sentence.rpartition("≥ ")[2].rstrip(")."))
+    assert 0.6 < size < np.log(2)
+
+
+def test_each_node_has_its_answer(marked):
+    """Of two nodes one is told by both observables, the other is private to one of them."""
+    data, coin = marked
+    rng = np.random.default_rng(1)
+    private = rng.integers(0, 2, len(coin))
+    rows = lt.Dataset({"left": coin[:, None], "right": (2 * coin + private)[:, None]}, domain=data.domain)
+    nodes = {"shared": np.eye(2)[coin], "private": np.eye(2)[private]}
+    part = lt.certify(Nodes(nodes), rows, only=["natural"])["natural"]
+    assert part.verdict.certified
+    assert part.verdict.sentence.startswith("node shared is natural")
+    assert part.details["lines"] == ["the cluster", "node private"]
+    assert part.claims["node private"].refuted
+    assert part.claims["node private"].sentence.endswith("By itself left may tell nothing of it, right tells it.")
+
+
+class Nodes:
+    """A model as the certificate sees one that has nodes and nothing else."""
+
+    name, history_, fingerprint_, layout_, graph_ = "nodes", (), None, None, None
+
+    def __init__(self, nodes):
+        self.nodes = nodes
+
+    def node_probabilities(self, data):
+        return self.nodes
+
+    def channel(self, data):
+        one, two = self.nodes.values()
+        return lt.CategoricalChannel((one[:, :, None] * two[:, None]).reshape(len(one), -1))
 
 
 def test_leaked_noise_is_refuted(finite):
@@ -77,6 +134,30 @@ def test_a_model_is_scored_on_rows_it_has_not_seen(fitted):
     assert 0.5 < fit.numbers["reconstruction of x (R²)"].value < 1
     assert len(fit.details["history"]) == len(model.history_)
     assert "VAE assumes nothing that changes between domains" in found["identifiable"].verdict.sentence
+
+
+def test_restarts_are_fitted_on_the_rows_of_the_fit(fitted):
+    """Latents of a plain VAE turn freely, so that fits of other seeds do not agree."""
+    model, _ = fitted
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 2)) @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(1000, 8))
+    whole = lt.Dataset(rows, domain=np.arange(1000) % 2)
+    said = []
+    found = lt.certify(model, whole, only=["fit"], restarts=2, progress=said.append)
+    assert found.split["origin"] == "set aside"
+    assert said == ["restart 1 of 2", "restart 2 of 2", "fit"]
+    assert "the 3 restarts" in found["fit"].claims["restarts agree"].sentence
+    assert found.settings["restarts"] == 2
+    assert not any("One fit" in note for note in found["fit"].notes)
+
+
+def test_restarts_of_the_fit_itself_are_told():
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    model = lt.VAE(latent_dim=1, epochs=2, hidden=(4,), restarts=2, validation=0.25, progress=False).fit(rows)
+    numbers = lt.certify(model, rows, only=["fit"])["fit"].numbers
+    least, largest = (float(numbers[f"{word} held-out loss of 2 restarts"].value) for word in ("least", "largest"))
+    best = [min(r["held_out_loss"] for r in model.history_ if r["restart"] == k) for k in (0, 1)]
+    assert (least, largest) == (min(best), max(best))
 
 
 def test_shuffled_rows_score_no_better_than_gaussians(fitted):
@@ -134,6 +215,8 @@ BAD = {
         "there is no part 'naturel'; did you mean 'natural'?",
     ),
     "all seen": (lambda data, z: lt.certify(z, data, seen=np.ones(300, bool)), "0 rows are left to audit"),
+    "restarts": (lambda data, z: lt.certify(z, data, restarts=2), "latents made elsewhere cannot be fitted again"),
+    "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts = -1: give the number of further fits"),
     "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
     "strange": (lambda data, z: lt.certify(np.array([None] * 300), data), "give a fitted model, a channel, labels"),
 }

@@ -74,7 +74,9 @@ def test_bounds_of_controls_are_numbers(natural):
 def test_numbers_that_repeat_are_not_taken_for_information():
     """Rounded measurements and a label that has nothing to do with them."""
     rng = np.random.default_rng(0)
-    data = lt.Dataset({"mass": np.round(rng.normal(size=(342, 2)), 1), "length": np.round(rng.normal(size=(342, 1)), 1)})
+    data = lt.Dataset(
+        {"mass": np.round(rng.normal(size=(342, 2)), 1), "length": np.round(rng.normal(size=(342, 1)), 1)}
+    )
     found = lt.certify(rng.integers(0, 3, 342), data, only=["informative", "controls"])
     assert found.trusted
     assert found["informative"].numbers["I(Λ; mass)"].low <= 0

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from latentry.certificate.part import PARTS, Part
 from latentry.certificate.parts import AUDITS
 from latentry.certificate.record import Certificate
+from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of, taken
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel
@@ -38,6 +39,7 @@ def certify(
     quantiser: int | None = None,
     seen: ArrayLike | None = None,
     others: Sequence[Any] = (),
+    restarts: int = 0,
     only: Sequence[str] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -65,18 +67,20 @@ def certify(
         quantiser: round a continuous latent to so many values instead.
         seen: for latents made elsewhere, the rows that trained them: numbers or booleans. They are left out.
         others: the same model fitted from other seeds, to see whether restarts agree.
+        restarts: fit the model so many times more, from other seeds and on the rows that trained it, for the same purpose.
         only: names of the parts to run; all of them by default.
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs.
     """
-    settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks)
+    settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts))
     chosen = _chosen(only)
     start = time.perf_counter()
     rows = _dataset(data, domain)
     split = _split(latents, rows, seen)
     fresh = rows.take(split.rows)
     _check_fits(latents, rows)
-    subject = subject_of(_taken(latents, split.rows), fresh, settings, others)
+    again = refitted(latents, rows, split, settings.restarts, progress)
+    subject = subject_of(_taken(latents, split.rows), fresh, settings, (*others, *again))
     found = dict(_run(subject, chosen, progress))
     return Certificate(
         parts=found,

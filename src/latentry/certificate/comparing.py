@@ -70,7 +70,7 @@ def check(
     return compare(certificate, again, tolerance)
 
 
-_OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks")
+_OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks", "restarts")
 
 
 def compare(before: Certificate, after: Certificate, tolerance: float) -> Comparison:

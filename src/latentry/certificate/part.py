@@ -9,9 +9,10 @@ from typing import Any
 
 from latentry.evidence import Bound, Estimate, Verdict
 
-__all__ = ["PARTS", "Number", "Part"]
+__all__ = ["MIXED", "PARTS", "Number", "Part"]
 
 Number = Bound | Estimate
+MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their shares
 # In the order of the report: a name, and the question it answers.
 PARTS: Mapping[str, str] = MappingProxyType(
     {

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from latentry.certificate.citations import bibtex
-from latentry.certificate.part import Part
+from latentry.certificate.part import MIXED, Part
 from latentry.certificate.schema import VERSION, require_form
 from latentry.certificate.subject import Subject
 from latentry.certificate.writing import write_whole
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
-from latentry.evidence.verdict import all_of
+from latentry.evidence.verdict import Status, all_of
 
 __all__ = ["Certificate"]
 
 _DECISIVE = ("identifiable", "natural", "causal")
+_ORDER = ("refuted", "cannot say", "not refuted", "certified")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +87,17 @@ class Certificate:
         """BibTeX of the methods that were used, and of no others."""
         return bibtex(self.methods)
 
+    def status(self, name: str) -> Status:
+        """The answer of a part; of "mixtures", the best answer to whether a latent is natural in every mixture of the domains."""
+        if name != "mixtures":
+            return self[name].verdict.status
+        part = self["natural"]
+        found = [claim.status for place, claim in part.claims.items() if place.endswith(MIXED)]
+        return max(found, key=_ORDER.index) if found else part.verdict.status
+
     def reached(self, name: str) -> bool:
-        """Whether a part was certified, on a certificate whose controls hold."""
-        return self.trusted and self[name].verdict.certified
+        """Whether a part (or "mixtures") was certified, on a certificate whose controls hold."""
+        return self.trusted and self.status(name) == "certified"
 
     def __str__(self) -> str:
         width = max(map(len, self.parts))

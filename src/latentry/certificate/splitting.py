@@ -29,6 +29,7 @@ class Split:
     origin: str
     sentence: str
     of: int
+    trained: np.ndarray | None = None  # the rows that are known to have trained it
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
@@ -46,7 +47,7 @@ def rows_to_audit(model: Any, data: Dataset) -> Split:
         parts = _parted(data, model.rows_, seed)
         if parts is not None and data.take(parts[0]).fingerprint == mark:
             sentence = f"{len(parts[1])} of {len(data)} rows were set aside; the others are exactly those of the fit."
-            return _enough(Split(parts[1], "set aside", sentence, len(data)))
+            return _enough(Split(parts[1], "set aside", sentence, len(data), parts[0]))
     return _trusted(data, "Their fingerprint is not that of the training rows")
 
 
@@ -76,7 +77,7 @@ def _validation(model: Any, data: Dataset) -> Split:
         f"The data are those of the fit. Audited are the {len(parts[1])} of {len(data)} rows that it held out; they took no "
         "part in its gradients, but chose its epoch."
     )
-    return _enough(Split(parts[1], "validation", sentence, len(data)))
+    return _enough(Split(parts[1], "validation", sentence, len(data), parts[0]))
 
 
 def _parted(data: Dataset, training: int, seed: int) -> tuple[np.ndarray, ...] | None:

@@ -27,6 +27,7 @@ class Settings:
     noise: float = 0.25
     quantiser: int | None = None
     blocks: Blocks = None
+    restarts: int = 0
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
@@ -41,6 +42,8 @@ class Settings:
             )
         if self.quantiser is not None and self.quantiser < 2:
             raise DataError(f"quantiser = {self.quantiser}: give at least 2 values.")
+        if self.restarts < 0:
+            raise DataError(f"restarts = {self.restarts}: give the number of further fits, 0 for none.")
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
@@ -60,7 +63,7 @@ class Subject:
         nodes: the values of each node of a graph, by name.
         settings: what was declared.
         model: what made the latents; None for latents from elsewhere.
-        others: latents of the same rows from other fits.
+        others: the same rows, seen by other fits of the same model.
         definition: what Λ is, in words.
     """
 
@@ -70,7 +73,7 @@ class Subject:
     nodes: Mapping[str, CategoricalChannel]
     settings: Settings
     model: Any = None
-    others: tuple[np.ndarray, ...] = ()
+    others: tuple[Subject, ...] = ()
     definition: str = ""
 
     @property
@@ -104,7 +107,7 @@ class Subject:
             latents=None if self.latents is None else taken(self.latents, rows),
             clusters=None if self.clusters is None else taken(self.clusters, rows),
             nodes={name: taken(channel, rows) for name, channel in self.nodes.items()},
-            others=tuple(z[rows] for z in self.others),
+            others=tuple(other.take(rows) for other in self.others),
         )
 
 
@@ -125,6 +128,12 @@ def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[
 
 
 def _from_model(model: Any, data: Dataset, settings: Settings, others: Sequence[Any]) -> Subject:
+    found = _seen_by(model, data, settings)
+    found = replace(found, others=tuple(_seen_by(one, data, settings) for one in others))
+    return found if found.clusters is not None else _quantised(found)
+
+
+def _seen_by(model: Any, data: Dataset, settings: Settings) -> Subject:
     channel = model.channel(data)
     name = type(model).__name__
     latents, words = None, ""
@@ -133,9 +142,7 @@ def _from_model(model: Any, data: Dataset, settings: Settings, others: Sequence[
     clusters = channel if isinstance(channel, CategoricalChannel) else _clusters(model, data)
     if clusters is not None:
         words = f"the cluster of the {name}" + (f"; beside it {words}" if words else "")
-    rest = tuple(np.asarray(one.transform(data), dtype=np.float64) for one in others)
-    found = Subject(data, latents, clusters, _nodes(model, data), settings, model, rest, words)
-    return found if clusters is not None else _quantised(found)
+    return Subject(data, latents, clusters, _nodes(model, data), settings, model, definition=words)
 
 
 def _clusters(model: Any, data: Dataset) -> CategoricalChannel | None:

@@ -48,6 +48,9 @@ def certify(
     also: Annotated[
         list[Path] | None, typer.Option(help="Run of the same model from another seed; repeatable.")
     ] = None,
+    restarts: Annotated[
+        int, typer.Option(help="Fit the model so many times more, from other seeds, and see whether the fits agree.")
+    ] = 0,
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
     seed: Annotated[int, typer.Option(help="Of splits, students and permutations.")] = 0,
     check_: Annotated[
@@ -69,7 +72,7 @@ def certify(
         return
     found = make(
         subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-        seen=_seen(seen), others=tuple(map(load_model, also or ())), seed=seed, progress=progress,
+        seen=_seen(seen), others=tuple(map(load_model, also or ())), restarts=restarts, seed=seed, progress=progress,
     )  # fmt: skip
     files = keep(found, out, title)
     announce(found, files, {"epsilon": epsilon}, as_json=json, show=open_)

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from latentry import graphs
 from latentry.certificate import PARTS, Certificate
+from latentry.certificate.writing import write_whole
 from latentry.cli.options import answer
 from latentry.errors import DataError, nearest
 
@@ -22,7 +23,10 @@ __all__ = ["Require", "announce", "demanded", "keep", "require"]
 
 Require = Annotated[
     str | None,
-    typer.Option("--require", help="Parts that must be certified, such as identifiable,natural; else exit 1."),
+    typer.Option(
+        "--require",
+        help="Parts that must be certified, such as identifiable,natural; mixtures: natural in every one of them. Else exit 1.",
+    ),
 ]
 _COLOURS = {"certified": "green", "refuted": "red", "not refuted": "blue", "cannot say": "yellow"}
 
@@ -30,9 +34,10 @@ _COLOURS = {"certified": "green", "refuted": "red", "not refuted": "blue", "cann
 def demanded(names: str | None) -> tuple[str, ...]:
     """The parts that --require names."""
     found = tuple(name.strip() for name in (names or "").split(",") if name.strip())
+    known = (*PARTS, "mixtures")
     for name in found:
-        if name not in PARTS:
-            raise DataError(f"--require names {name!r}, which is no part of a certificate{nearest(name, PARTS)}")
+        if name not in known:
+            raise DataError(f"--require names {name!r}, which is no part of a certificate{nearest(name, known)}")
     return found
 
 
@@ -40,8 +45,6 @@ def keep(certificate: Certificate, folder: Path, title: str = "") -> tuple[Path,
     """Write the report and the record; the page is made whole before anything is written."""
     page = certificate.to_html(title=title)
     report, record = folder / "report.html", folder / "certificate.json"
-    from latentry.certificate.writing import write_whole
-
     certificate.to_json(record)
     write_whole(report, page)
     return report, record
@@ -74,6 +77,9 @@ def _print(certificate: Certificate, report: Path, record: Path) -> None:
     for name, part in certificate.parts.items():
         status = part.verdict.status if name != "informative" else "measured"
         table.add_row(Text(name, "bold"), Text(status, _COLOURS.get(status, "cyan")), Text(part.verdict.sentence))
+        for latent in part.details.get("lines", ()):
+            one = part.claims[latent]
+            table.add_row(Text(f"  {latent}"), Text(one.status, _COLOURS[one.status]), Text(one.sentence, "dim"))
     console.print(table)
     if "causal" in certificate.parts:
         details = certificate["causal"].details
@@ -86,12 +92,12 @@ def _print(certificate: Certificate, report: Path, record: Path) -> None:
 def require(certificate: Certificate, names: Sequence[str]) -> None:
     """Leave with exit code 1 unless every named part is certified."""
     for name in names:
-        if name not in certificate.parts:
+        if name not in certificate.parts and name != "mixtures":
             _complain(f"required: {name}, which does not apply to this model.")
             raise typer.Exit(1)
     missing = [name for name in names if not certificate.reached(name)]
     if missing:
-        words = "; ".join(f"{name} is {certificate[name].verdict.status}" for name in missing)
+        words = "; ".join(f"{name} is {certificate.status(name)}" for name in missing)
         trust = "" if certificate.trusted else " The controls failed."
         _complain(f"required and not reached: {words}.{trust}")
         raise typer.Exit(1)

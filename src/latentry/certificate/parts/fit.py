@@ -12,51 +12,41 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 from latentry.certificate.gist import flat, gist, some_rows
 from latentry.certificate.part import Number, Part
+from latentry.certificate.parts.agreement import restart_losses, restarts_agree
+from latentry.certificate.parts.physics import physics_numbers, physics_table
 from latentry.certificate.subject import Subject
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict
 from latentry.evidence.verdict import all_of
-from latentry.identifiability import agreement, collapse, mcc
+from latentry.identifiability import collapse, mcc
 
 __all__ = ["fit"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
+_ALONE = "One fit: whether restarts agree was not measured; restarts=2 (--restarts 2) fits twice more and compares."
 _CLASSIFIER = "classifier two-sample test (boosted trees, two folds)"
 
 
 def fit(subject: Subject) -> Part:
     """Score, reconstruction, calibration, collapse, agreement of restarts, and the known factors if there are any."""
-    numbers, claims = dict(_factors(subject)), dict(_agreement(subject))
+    numbers, claims = dict(_factors(subject)), dict(restarts_agree(subject))
     methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
     if subject.latents is not None:
         claims["no collapse"] = _collapse(subject)
         methods.append("collapse: share of the variance that follows the data")
-    notes = (
-        []
-        if subject.others
-        else ["One fit: whether restarts agree was not measured; pass others=[...] fits by other seeds."]
-    )
     if subject.model is None:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
-        return Part(
-            "fit", Verdict("cannot say", sentence, {}, "a model of latentry"), claims, numbers, (), tuple(methods)
-        )
+        verdict = Verdict("cannot say", sentence, {}, "a model of latentry")
+        return Part("fit", verdict, claims, numbers, (), tuple(methods))
     if hasattr(subject.model, "score_rows"):
         numbers["held-out score"] = _score(subject)
         claims |= _beats_gaussian(subject)
-    numbers |= _reconstruction(subject)
-    numbers |= _calibration(subject)
-    verdict = _verdict(subject, claims)
-    return Part(
-        "fit",
-        verdict,
-        claims,
-        numbers,
-        tuple(notes),
-        (*methods, subject.model.name),
-        {"history": _history(subject.model)},
-    )
+    physics = physics_table(subject.model)
+    numbers |= restart_losses(subject) | _reconstruction(subject) | _calibration(subject) | physics_numbers(physics)
+    notes = () if subject.others else (_ALONE,)
+    details = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
+    return Part("fit", _verdict(subject, claims), claims, numbers, notes, (*methods, subject.model.name), details)
 
 
 def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
@@ -84,35 +74,39 @@ def _beats_gaussian(subject: Subject) -> dict[str, Verdict]:
     """Beside independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
     data, model = subject.data, subject.model
     kinds = set(getattr(model, "facts_", {}).get("likelihoods", {"x": "gaussian"}).values())
-    if kinds != {"gaussian"}:
-        return {}
     half = some_rows(len(data), len(data) // 2, subject.settings.seed)
     rest = np.setdiff1d(np.arange(len(data)), half)
-    plain = np.zeros(len(rest))
-    for name in data.names:
-        table, seen = flat(data[name]), data.observed[name]
-        train = table[half][seen[half]]
-        if len(train) < 3:
-            return {}
-        scale = np.maximum(train.std(axis=0), 1e-3 * (train.std() or 1.0))
-        away = (np.where(seen[rest, None], table[rest], 0.0) - train.mean(axis=0)) / scale
-        plain += seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+    enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
+    if kinds != {"gaussian"} or not enough:
+        return {}
+    plain = np.sum([_plain_score(flat(data[name]), data.observed[name], half, rest) for name in data.names], axis=0)
     gain = model.score_rows(data.take(rest)) - plain
-    level = subject.settings.level
-    low = float(gain.mean() - student_t.ppf(1 - level, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain)))
-    bound = Bound(
-        low, "lower", 1 - level, "paired difference, t interval", ("independent rows", "many rows"), n=len(gain)
-    )
-    high = Bound(2 * float(gain.mean()) - low, "upper", 1 - level, bound.method, bound.assumptions, n=len(gain))
-    name = "better than independent Gaussian entries"
-    if low > 0:
-        sentence = f"a new row is worth at least {low:.3g} nats more to the model than to independent Gaussian entries."
-        return {name: Verdict("certified", sentence, {"gain per row": bound}, "worse rows")}
+    return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
+
+
+def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Log density of the rest under independent Gaussian entries fitted to the half."""
+    train = table[half][seen[half]]
+    scale = np.maximum(train.std(axis=0), 1e-3 * (train.std() or 1.0))
+    away = (np.where(seen[rest, None], table[rest], 0.0) - train.mean(axis=0)) / scale
+    return seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+
+
+def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
+    half = student_t.ppf(1 - level, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
+    method, assumed = "paired difference, t interval", ("independent rows", "many rows")
+    low = Bound(float(gain.mean() - half), "lower", 1 - level, method, assumed, n=len(gain))
+    high = Bound(float(gain.mean() + half), "upper", 1 - level, method, assumed, n=len(gain))
+    if low.value > 0:
+        sentence = (
+            f"a new row is worth at least {low.value:.3g} nats more to the model than to independent Gaussian entries."
+        )
+        return Verdict("certified", sentence, {"gain per row": low}, "worse rows")
     if high.value < 0:
         sentence = f"the model says {-high.value:.3g} nats less about a new row than independent Gaussian entries do."
-        return {name: Verdict("refuted", sentence, {"gain per row": high}, "longer training, or another model")}
+        return Verdict("refuted", sentence, {"gain per row": high}, "longer training, or another model")
     sentence = "new rows leave open whether the model says more than independent Gaussian entries do."
-    return {name: Verdict("cannot say", sentence, {"gain per row": bound}, "more rows")}
+    return Verdict("cannot say", sentence, {"gain per row": low}, "more rows")
 
 
 def _reconstruction(subject: Subject) -> dict[str, Number]:
@@ -180,16 +174,12 @@ def _collapse(subject: Subject) -> Verdict:
     return collapse(subject.latents, None if place is None else place).verdict
 
 
-def _agreement(subject: Subject) -> Iterator[tuple[str, Verdict]]:
-    if subject.others and subject.latents is not None:
-        yield "restarts agree", agreement([subject.latents.mean, *subject.others]).verdict
-
-
 def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
     """Against the truth, where the data bring it."""
     factors, latents = subject.data.factors, subject.latents
     columns = {name: f for name, f in factors.items() if f.dtype.kind == "f" and f.ndim == 1 and f.std() > 0}
-    if latents is not None and columns and (latents.mean.std(axis=0) > 0).all():
+    fits = latents is not None and 0 < len(columns) <= latents.mean.shape[1]  # more factors than latents have no match
+    if latents is not None and fits and (latents.mean.std(axis=0) > 0).all():
         try:
             value = mcc(latents.mean, np.column_stack([*columns.values()]), "spearman")
             yield "mcc with the known factors", Bound(value, "estimate", method="Spearman, on new rows", n=len(latents))

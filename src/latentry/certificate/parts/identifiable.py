@@ -29,7 +29,8 @@ def identifiable(subject: Subject) -> Part:
         details["sufficient_changes"] = found.to_json()
         methods.append("sufficient changes between domains")
     if hasattr(subject.model, "mixing"):
-        claims["sparsity of the mixing"] = identifiability.sparsity(subject.model, subject.data).verdict
+        fits = [subject.model, *(other.model for other in subject.others)]
+        claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data).verdict
         methods.append("structural sparsity of the mixing")
     if not claims:
         return Part("identifiable", _no_theorem(subject))

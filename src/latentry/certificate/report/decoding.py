@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["decoder_of", "takes_do"]
+__all__ = ["decoder_of", "sampled", "takes_do"]
 
 Decoder = Callable[[np.ndarray], dict[str, np.ndarray]]
 
@@ -29,3 +29,9 @@ def _named(model: Any, arrays: Any) -> dict[str, np.ndarray]:
 def takes_do(model: Any) -> bool:
     """Whether samples can be drawn with a node set."""
     return hasattr(model, "sample") and "do" in inspect.signature(model.sample).parameters
+
+
+def sampled(model: Any, count: int, do: Mapping[str, int] | None, seed: int) -> dict[str, np.ndarray]:
+    """Modalities as the model draws them with nodes set; without the noise of measurement where it can leave that out."""
+    quiet = {"noise": False} if "noise" in inspect.signature(model.sample).parameters else {}
+    return _named(model, model.sample(count, do=do, seed=seed, **quiet))

@@ -13,7 +13,7 @@ import numpy as np
 
 from latentry.certificate.gist import flat, gist, some_rows
 from latentry.certificate.parts.causal import graph_of
-from latentry.certificate.report.decoding import decoder_of, takes_do
+from latentry.certificate.report.decoding import decoder_of, sampled, takes_do
 from latentry.certificate.report.layout import card
 from latentry.certificate.report.pictures import Look, look_of, picture, scaled, short, sprite, thinned
 from latentry.certificate.report.space import BOX, plot
@@ -257,15 +257,14 @@ def interventions(subject: Subject) -> str:
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn, said = _heard(lambda done=done: subject.model.sample(48, seed=subject.settings.seed, do=done))
+        drawn, said = _heard(lambda done=done: sampled(subject.model, 48, done, subject.settings.seed))
         words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
-        arrays = drawn if isinstance(drawn, dict) else {subject.data.names[0]: np.asarray(drawn)}
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(
             f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>'
         )
         hidden = "" if number == 0 else " hidden"
-        views.append(f'<div data-shows="{number}"{hidden}>{_generated(arrays, looks)}{words}</div>')
+        views.append(f'<div data-shows="{number}"{hidden}>{_generated(drawn, looks)}{words}</div>')
     return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +16,7 @@ from latentry.certificate.part import Part
 from latentry.certificate.record import Certificate
 from latentry.certificate.report.charts import Bar, Span, bars, spans
 from latentry.certificate.report.layout import bullets, card, chip, number_words, table
-from latentry.evidence import Estimate
+from latentry.evidence import Estimate, Verdict
 
 __all__ = ["cards", "closing", "top_box"]
 
@@ -32,9 +32,20 @@ def top_box(certificate: Certificate) -> str:
 
 def _line(part: Part) -> str:
     status = shown_status(part)
-    power = f" (power {part.verdict.power:.2f})" if status == "not refuted" and part.verdict.power is not None else ""
-    words = html.escape(_sentence(part.verdict.sentence) + power)
-    return f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(status)}<p>{words}</p></div>'
+    words = html.escape(_sentence(part.verdict.sentence) + _power(part.verdict))
+    line = f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(status)}<p>{words}</p></div>'
+    return line + "".join(_subline(name, part.claims[name]) for name in part.details.get("lines", ()))
+
+
+def _subline(name: str, claim: Verdict) -> str:
+    """One of several latents that the part asked about."""
+    words = html.escape(_sentence(claim.sentence) + _power(claim))
+    return f'<div class="verdict one"><span>{html.escape(name)}</span>{chip(claim.status)}<p>{words}</p></div>'
+
+
+def _power(verdict: Verdict) -> str:
+    """What a test that found nothing would have found."""
+    return f" (power {verdict.power:.2f})" if verdict.status == "not refuted" else ""
 
 
 def shown_status(part: Part) -> str:
@@ -56,6 +67,8 @@ def cards(certificate: Certificate, pictures: dict[str, str]) -> Iterator[str]:
         body = drawn.get(name, lambda part: "")(part) + pictures.get(name, "") + bullets(part.notes) + _numbers(part)
         words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
         yield card(_titles[name], part.question, words + body, long=True)
+        if part.details.get("physics"):
+            yield _physics(part)
 
 
 _titles = {
@@ -128,6 +141,31 @@ def _fit(part: Part) -> str:
         if any(name in row for row in history)
     ]
     return line_chart(series, "epoch", "loss (nats per row)")
+
+
+def _physics(part: Part) -> str:
+    """Parameters of the experts, each with its standard error."""
+    drawn = []
+    for modality, rows in groupby(part.details["physics"], key=lambda row: row["modality"]):
+        for per, same in groupby(rows, key=lambda row: row["per"]):
+            found = [*same]
+            places = range(len(found[0]["values"]))
+            head = (
+                ["all rows"] if per == "all" else [f"{per} {i}" if per == "cluster" else f"{per} = {i}" for i in places]
+            )
+            cells = [[html.escape(row["parameter"]), *map(_with_error, row["values"])] for row in found]
+            drawn.append(
+                f"<h3>{html.escape(modality)}</h3>{table(('', *head), cells, numbers=range(1, 1 + len(head)))}"
+            )
+    words = (
+        "What the decoder of a modality is made of, fitted on the rows of the fit; standard errors take rows as units."
+    )
+    return card("Physics", words, "".join(drawn), wide=any(len(row["values"]) > 4 for row in part.details["physics"]))
+
+
+def _with_error(pair: Sequence[float | None]) -> str:
+    value, error = pair
+    return f"{value:.4g}" if error is None else f"{value:.4g} ± {error:.1g}"
 
 
 def _column(history: Any, name: str) -> np.ndarray:
