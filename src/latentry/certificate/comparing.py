@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,14 @@ class Comparison:
 
 
 def check(
-    certificate: Certificate, latents: Any, data: Dataset, *, tolerance: float = 1e-3, progress: Any = None
+    certificate: Certificate,
+    latents: Any,
+    data: Dataset,
+    *,
+    seen: Any = None,
+    others: Sequence[Any] = (),
+    tolerance: float = 1e-3,
+    progress: Any = None,
 ) -> Comparison:
     """Recompute a certificate from its run and its data with its own settings, and compare.
 
@@ -54,6 +61,8 @@ def check(
         certificate: as read by `Certificate.from_json`.
         latents: the model, or the latents, that it is about.
         data: the rows it was made from; other rows are refused.
+        seen: as for `certify`, if it was given there.
+        others: as for `certify`, if they were given there.
         tolerance: relative change of a number that counts as the same: another machine may round differently.
         progress: as for `certify`.
     """
@@ -66,7 +75,9 @@ def check(
     if mark is not None and mark != getattr(latents, "fingerprint_", None):
         raise DataError("the certificate is about another fit: the model was trained on other rows.")
     options = {name: value for name, value in certificate.settings.items() if name in _OPTIONS}
-    again = certify(latents, data, **options, only=tuple(certificate.parts), progress=progress)
+    again = certify(
+        latents, data, **options, seen=seen, others=others, only=tuple(certificate.parts), progress=progress
+    )
     return compare(certificate, again, tolerance)
 
 
@@ -76,15 +87,25 @@ _OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks", "restart
 def compare(before: Certificate, after: Certificate, tolerance: float) -> Comparison:
     """Verdict by verdict and number by number."""
     verdicts = [
-        f"{name}: {before[name].verdict.status} then, {after[name].verdict.status} now."
-        for name in before.parts
-        if name in after.parts and before[name].verdict.status != after[name].verdict.status
+        f"{name}: {status} then, {_answers(after)[name]} now."
+        for name, status in _answers(before).items()
+        if _answers(after).get(name, status) != status
     ]
-    verdicts += [f"{name}: there then, not there now." for name in before.parts if name not in after.parts]
+    verdicts += [f"{name}: there then, not there now." for name in _answers(before) if name not in _answers(after)]
+    then, now = before.split.get("audited"), after.split.get("audited")
+    verdicts += [] if then == now else [f"rows: {then} audited then, {now} now; were seen= rows given?"]
     moves = [move for name in after.parts if name in before.parts for move in _moves(before[name], after[name])]
     words = [f"{name}: {old:.5g} then, {new:.5g} now." for name, old, new, gap in moves if gap > tolerance]
     largest = max((gap for *_, gap in moves), default=0.0)
     return Comparison(tuple(verdicts), tuple(words), largest, len(moves))
+
+
+def _answers(certificate: Certificate) -> dict[str, str]:
+    """The status of every part, and of every claim that it rests on."""
+    found: dict[str, str] = {}
+    for name, part in certificate.parts.items():
+        found |= {name: part.verdict.status} | {f"{name}, {claim}": v.status for claim, v in part.claims.items()}
+    return found
 
 
 def _moves(before: Part, after: Part) -> Iterator[tuple[str, float, float, float]]:

@@ -122,7 +122,7 @@ class Certificate:
         """The certificate as JSON text, also written to a file if a path is given."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         if path is not None:
-            write_whole(path, text + "\n")
+            write_whole({path: text + "\n"})
         return text
 
     @classmethod
@@ -140,7 +140,7 @@ class Certificate:
 
         page = page_of(self, self._shown, title)
         if path is not None:
-            write_whole(path, page)
+            write_whole({path: page})
         return page
 
 

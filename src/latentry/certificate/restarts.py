@@ -33,4 +33,6 @@ def refitted(
             progress(f"restart {number} of {count}")
         again = clone(model).set_params(seed=model.seed + number, restarts=1, progress=False)
         found.append(again.fit(training))
+        if again.state_.stopped == "interrupted":
+            raise KeyboardInterrupt
     return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from latentry.errors import DataError
@@ -10,13 +11,18 @@ from latentry.errors import DataError
 __all__ = ["write_whole"]
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a file, or leave what was there."""
-    path = Path(path)
-    draft = path.with_name(f".{path.name}.new")
+def write_whole(files: Mapping[str | Path, str]) -> None:
+    """Write all of the files, or leave what was there: each is first written beside its place, then moved into it."""
+    drafts = {Path(path): Path(path).with_name(f".{Path(path).name}.new") for path in files}
+    path = Path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
+        for (path, draft), text in zip(drafts.items(), files.values(), strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(text, encoding="utf-8")
+        for path, draft in drafts.items():
+            os.replace(draft, path)
     except OSError as problem:
         raise DataError(f"{path} could not be written: {problem}.") from problem
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from latentry.certificate import Certificate, check
+from latentry.certificate import Certificate, Comparison, check
 from latentry.certificate import certify as make
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, answer
 from latentry.cli.transform import wanted
@@ -67,12 +67,13 @@ def certify(
     names = wanted(subject) if hasattr(subject, "channel") else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
     progress = progress_line(quiet=quiet or json)
+    beside: dict[str, Any] = {"seen": _seen(seen), "others": tuple(map(load_model, also or ())), "progress": progress}
     if check_ is not None:
-        _compare(Certificate.from_json(check_), subject, rows, progress, as_json=json)
+        _compare(check(Certificate.from_json(check_), subject, rows, **beside), as_json=json)
         return
     found = make(
         subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-        seen=_seen(seen), others=tuple(map(load_model, also or ())), restarts=restarts, seed=seed, progress=progress,
+        restarts=restarts, seed=seed, **beside,
     )  # fmt: skip
     files = keep(found, out, title)
     announce(found, files, {"epsilon": epsilon}, as_json=json, show=open_)
@@ -129,8 +130,7 @@ def _seen(path: Path | None) -> np.ndarray | None:
         raise DataError(f"--seen {path} could not be read as npy: {problem}.") from None
 
 
-def _compare(certificate: Certificate, subject: Any, rows: Dataset, progress: Any, *, as_json: bool) -> None:
-    found = check(certificate, subject, rows, progress=progress)
+def _compare(found: Comparison, *, as_json: bool) -> None:
     result = {"same": found.same, "verdicts": found.verdicts, "numbers": found.numbers, "largest": found.largest}
     answer(result, str(found)[:1].upper() + str(found)[1:], as_json=as_json)
     if not found.same:

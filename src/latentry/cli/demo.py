@@ -37,6 +37,8 @@ def demo(
         words = f"{recipe.title}: {len(training)} rows to learn from, {len(fresh)} set aside."
         Console(stderr=True).print(words, markup=False, highlight=False)
     model = recipe.model(seed, False if quiet or json else "auto").fit(training)
+    if model.state_.stopped == "interrupted":
+        raise typer.Exit(130)
     model.save(out / "run")
     certificate = certify(model, rows, seed=seed, progress=progress_line(quiet=quiet or json), **recipe.options)
     files = keep(certificate, out, recipe.title)

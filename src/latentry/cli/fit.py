@@ -54,25 +54,24 @@ def fit(
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume goes on."""
     needed = demanded(required)
+    certify = certify or bool(needed)
     kind = model_class(model)
+    if resume and not holds_run(out):
+        raise DataError(f"--resume: {out} holds no run to go on with.")
     chosen: dict[str, Any] = {"epochs": epochs, "restarts": restarts, "seed": seed}
     chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)
-    if resume and not holds_run(out):
-        raise DataError(f"--resume: {out} holds no run to go on with.")
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
-    certify = certify or bool(needed)
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
     fitted = kind(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
-    if fitted.state_.stopped == "interrupted" or not certify:
+    stopped = fitted.state_.stopped == "interrupted"
+    if stopped or not certify:
         _report(fitted, out, as_json=json)
-    if fitted.state_.stopped == "interrupted":
-        raise typer.Exit(130)
-    if certify:
-        found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress_line(quiet=quiet or json))
-        announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
-        require(found, needed)
+        raise typer.Exit(130 if stopped else 0)
+    found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress_line(quiet=quiet or json))
+    announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
+    require(found, needed)
 
 
 def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Dataset:

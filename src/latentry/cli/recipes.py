@@ -89,7 +89,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             lambda seed: generators.lattices(rows=2400, labs=2, seed=seed),
             _lattices,
             share=0.5,
-            options={"epsilon": 0.1},
+            options={"epsilon": 0.15},
         ),
         "circles": Recipe(
             "Circles: colour, size and place",

@@ -42,11 +42,9 @@ def demanded(names: str | None) -> tuple[str, ...]:
 
 
 def keep(certificate: Certificate, folder: Path, title: str = "") -> tuple[Path, Path]:
-    """Write the report and the record; the page is made whole before anything is written."""
-    page = certificate.to_html(title=title)
+    """Write the report and the record: both, or neither."""
     report, record = folder / "report.html", folder / "certificate.json"
-    certificate.to_json(record)
-    write_whole(report, page)
+    write_whole({record: certificate.to_json() + "\n", report: certificate.to_html(title=title)})
     return report, record
 
 

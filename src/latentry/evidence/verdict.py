@@ -134,8 +134,9 @@ def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
 
 def _joined(claim: str, status: Status, speakers: Sequence[Verdict], parts: int) -> str:
     first = speakers[0].sentence
-    more = f" (and {len(speakers) - 1} more)" if len(speakers) > 1 else ""
+    if len(speakers) > 1:
+        first = f"{first.rstrip('.')} (and {len(speakers) - 1} more)."
     if status == "certified":
         return f"{claim}: yes, all {parts} parts are certified."
     word = {"refuted": "no, because", "cannot say": "open, because", "not refuted": "no sign against it:"}[status]
-    return f"{claim}: {word} {first}{more}"
+    return f"{claim}: {word} {first}"

@@ -20,7 +20,7 @@ from latentry.natural.sampled.rows import gather
 
 __all__ = ["controls"]
 
-_MOST = 800  # rows of a control
+_MOST = 760  # rows of a control: those that choose a student are then few enough to be binned without quantiles
 _SURE = 0.999  # confidence with which a worthless variable must not be found to say anything
 _TRIES = 3  # permutations, all of which must fail before it is called a fault
 _SLACK = 0.02  # nats by which an estimate may be off at nothing

@@ -185,12 +185,13 @@ def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
             yield "mcc with the known factors", Bound(value, "estimate", method="Spearman, on new rows", n=len(latents))
         except DataError:
             pass
-    if subject.clusters is not None:
-        codes = subject.clusters.most_likely
-        for name, values in factors.items():
-            if values.ndim == 1 and values.dtype.kind in "iubU" and len(np.unique(values)) < len(values) / 4:
-                score = float(adjusted_rand_score(values, codes))
-                yield f"clusters against {name}", Bound(score, "estimate", method="adjusted Rand index", n=len(codes))
+    labels = {} if subject.clusters is None else {"clusters": subject.clusters}
+    labels |= {f"node {name}": channel for name, channel in subject.nodes.items()} if len(subject.nodes) > 1 else {}
+    for name, values in factors.items():
+        if values.ndim == 1 and values.dtype.kind in "iubU" and len(np.unique(values)) < len(values) / 4:
+            for what, channel in labels.items():
+                score = float(adjusted_rand_score(values, channel.most_likely))
+                yield f"{what} against {name}", Bound(score, "estimate", method="adjusted Rand index", n=len(values))
 
 
 def _history(model: Any) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,8 @@ def _notes(short: list[str], numbers: dict[str, Estimate], rows: int) -> tuple[s
             f"Of {', '.join(dict.fromkeys(short))} the {_COLUMNS} leading components are looked at: "
             "the whole can only tell more."
         )
-    said = dict.fromkeys(w for e in numbers.values() for w in e.warnings)
-    notes += [f"{w[:1].upper()}{w[1:]}." for w in list(said)[:3]]
+    said = {
+        re.sub(r"[\d.]+", "#", w): w for e in numbers.values() for w in e.warnings
+    }  # the same of other numbers: once
+    notes += [f"{w[:1].upper()}{w[1:]}." for w in list(said.values())[:3]]
     return tuple(notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,20 +34,22 @@ def natural(subject: Subject) -> Part:
     fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
     latents = {name: channel for name, channel in fewer.candidates.items() if _varies(channel)} or fewer.candidates
     level = subject.settings.level / len(latents)
-    judged = [_judged(fewer, name, channel, level) for name, channel in latents.items()]
-    best = max(judged, key=lambda one: one.rank)
-    audits = [found for one in judged for found in (one.split, one.pooled) if found is not None]
-    lines = {one.name: one.line for one in judged if one is not best}
+    judged = {name: _judged(fewer, name, channel, level) for name, channel in latents.items()}
+    first = max(judged, key=lambda name: judged[name].rank)
+    best = judged[first] = _pooled_too(fewer, judged[first], latents[first], level)
+    ordered = [best, *(one for one in judged.values() if one is not best)]
+    audits = [found for one in ordered for found in (one.split, one.pooled) if found is not None]
+    lines = {one.name: one.line for one in ordered[1:]}
     return Part(
         "natural",
         best.verdict,
-        lines | {name: claim for one in judged for name, claim in one.claims.items()},
-        {name: number for one in judged for name, number in _numbers(one).items()},
-        tuple(dict.fromkeys(note for one in judged for note in _notes(one))),
+        lines | {name: claim for one in ordered for name, claim in one.claims.items()},
+        {name: number for one in ordered for name, number in _numbers(one).items()},
+        tuple(dict.fromkeys(note for one in ordered for note in _notes(one))),
         ("mediation and redundancy errors", *_tests(audits)) if audits else (),
         {
             "lines": list(lines),
-            "table": [row for one in judged for row in _table(one)],
+            "table": [row for one in ordered for row in _table(one)],
             "epsilon": subject.settings.epsilon,
             "rows": list(audits[0].rows) if audits else [],
         },
@@ -67,21 +70,26 @@ def _varies(channel: Channel) -> bool:
 
 
 def _judged(subject: Subject, name: str, channel: Channel, level: float) -> Judged:
-    split, problem = None, ""
-    domain = subject.domain
+    """By domains where that can be done, else on all rows together."""
+    domain, problem = subject.domain, ""
     if subject.data.domain is not None and domain is None:
         problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
     try:
         if domain is not None and len(np.unique(domain)) > 1:
-            split = _audit(subject, channel, level, domain)
+            return Judged(name, _audit(subject, channel, level, domain), None)
     except DataError as why:
         problem = f"Not judged domain by domain: {why}."
-    if split is not None and name.startswith("node"):  # its pooled rows would cost as much again and decide nothing
-        return Judged(name, split, None, problem)
+    return _pooled_too(subject, Judged(name, None, None, problem), channel, level)
+
+
+def _pooled_too(subject: Subject, one: Judged, channel: Channel, level: float) -> Judged:
+    """The same with all rows pooled: for one latent, since it costs as much again and decides nothing."""
+    if one.pooled is not None:
+        return one
     try:
-        return Judged(name, split, _audit(subject, channel, level, None), problem)
+        return replace(one, pooled=_audit(subject, channel, level, None))
     except DataError as why:
-        return Judged(name, split, None, str(why))
+        return one if one.split else replace(one, problem=str(why))
 
 
 def _audit(subject: Subject, channel: Channel, level: float, domain: np.ndarray | None) -> Audit:

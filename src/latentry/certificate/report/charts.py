@@ -12,7 +12,7 @@ import numpy as np
 
 __all__ = ["Bar", "Span", "bars", "spans"]
 
-_WIDTH, _RIGHT, _LINE, _FOOT, _LETTER = 560, 64, 24, 34, 6.1
+_WIDTH, _RIGHT, _LINE, _FOOT, _LETTER = 560, 64, 24, 34, 6.4
 _LONGEST = 38  # letters of a name
 
 
@@ -86,9 +86,9 @@ def spans(rows: Sequence[Span], limit: float, unit: str) -> str:
     """Spans of what is still possible, beside the limit that was declared."""
     known = [v for row in rows for v in (row.low, row.high) if v is not None]
     scale = _Scale.of([row.name for row in rows], max([2.0 * limit, *known]))
-    marks = [mark for i, row in enumerate(rows) for mark in _span(row, 17 + i * _LINE, scale)]
     x, bottom = scale.at(limit), 10 + len(rows) * _LINE
-    marks.append(f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="2" y2="{bottom}"/>')
+    marks = [f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="2" y2="{bottom}"/>']
+    marks += [mark for i, row in enumerate(rows) for mark in _span(row, 17 + i * _LINE, scale)]
     return _framed(marks, len(rows), scale, f"{unit}; the dashed line is the declared {limit:g}")
 
 

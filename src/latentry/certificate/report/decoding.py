@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["decoder_of", "sampled", "takes_do"]
+from latentry.errors import DataWarning
+
+__all__ = ["decoder_of", "heard", "sampled", "takes_do"]
 
 Decoder = Callable[[np.ndarray], dict[str, np.ndarray]]
 
@@ -35,3 +38,11 @@ def sampled(model: Any, count: int, do: Mapping[str, int] | None, seed: int) -> 
     """Modalities as the model draws them with nodes set; without the noise of measurement where it can leave that out."""
     quiet = {"noise": False} if "noise" in inspect.signature(model.sample).parameters else {}
     return _named(model, model.sample(count, do=do, seed=seed, **quiet))
+
+
+def heard(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call gives, and what it warns of: the page must say it too."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        found = call()
+    return found, [str(w.message) for w in said if issubclass(w.category, DataWarning)]

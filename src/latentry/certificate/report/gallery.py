@@ -5,27 +5,26 @@ from __future__ import annotations
 import base64
 import html
 import json
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from latentry.certificate.gist import flat, gist, some_rows
 from latentry.certificate.parts.causal import graph_of
-from latentry.certificate.report.decoding import decoder_of, sampled, takes_do
+from latentry.certificate.report.decoding import decoder_of, heard, sampled, takes_do
 from latentry.certificate.report.layout import card
 from latentry.certificate.report.pictures import Look, look_of, picture, scaled, short, sprite, thinned
 from latentry.certificate.report.space import BOX, plot
 from latentry.certificate.subject import Subject
-from latentry.errors import DataWarning
 
 __all__ = ["gallery"]
 
 _POINTS = 1500
 _BYTES = 1_500_000  # of one sheet of small images, before compression
-_STEPS = (-2.0, -1.33, -0.67, 0.0, 0.67, 1.33, 2.0)
-_LATENTS, _CLUSTERS, _COLUMNS, _SETTINGS = 6, 12, 12, 24
+_STEPS = 7
+_DRAWS = 32  # of a cluster, averaged
+_LATENTS, _CLUSTERS = 6, 12
 
 
 def gallery(subject: Subject) -> Iterator[str]:
@@ -171,28 +170,34 @@ def _traversals(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
     mean = subject.latents.mean
     decode = decoder_of(subject.model)
     rows = "".join(
-        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, i, decode), looks, _step_names(decode is not None))}"
+        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, i, decode), looks, _step_names(mean[:, i], decode is not None))}"
         for i in range(min(mean.shape[1], _LATENTS))
     )
     how = (
-        "Decoded by the model while one latent moves, from two spreads below to two above its middle, the others at theirs."
+        "Decoded by the model while one latent takes the values that rows have, all but the outermost 2 % at each end; the "
+        "others stay at their medians."
         if decode is not None
         else "Averages of the rows in seven equal parts of each latent."
     )
     yield card("Along each latent", how, rows, wide=mean.shape[1] > 2)
 
 
-def _step_names(decoded: bool) -> list[str]:
-    return [f"{step:+.1f}" for step in _STEPS] if decoded else [f"part {i + 1}" for i in range(len(_STEPS))]
+def _values_along(column: np.ndarray) -> np.ndarray:
+    low, high = np.quantile(column, (0.02, 0.98))
+    return np.linspace(low, high, _STEPS)
+
+
+def _step_names(column: np.ndarray, decoded: bool) -> list[str]:
+    return [f"{v:.2g}" for v in _values_along(column)] if decoded else [f"part {i + 1}" for i in range(_STEPS)]
 
 
 def _along(subject: Subject, latent: int, decode: Any) -> dict[str, np.ndarray]:
     mean = subject.latents.mean  # type: ignore[union-attr]
     if decode is not None:
-        points = np.repeat(np.median(mean, axis=0)[None], len(_STEPS), axis=0)
-        points[:, latent] += np.array(_STEPS) * mean[:, latent].std()
+        points = np.repeat(np.median(mean, axis=0)[None], _STEPS, axis=0)
+        points[:, latent] = _values_along(mean[:, latent])
         return decode(points)
-    parts = np.array_split(np.argsort(mean[:, latent]), len(_STEPS))
+    parts = np.array_split(np.argsort(mean[:, latent]), _STEPS)
     return {name: np.stack([_average(subject, name, part) for part in parts]) for name in subject.data.names}
 
 
@@ -240,51 +245,19 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
         name: np.stack([_average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names
     }
     names = [f"{k} ({weight[:, k].mean():.0%})" for k in largest]
-    words = "Number of the cluster, and its share of the audited rows."
-    yield card("Average row of each cluster", words, _strips(means, looks, names))
+    body = _strips(means, looks, names)
+    drawn = _drawn_clusters(subject, largest)
+    if drawn:
+        body = f"<h3>as measured</h3>{body}<h3>as the model draws them</h3>{_strips(drawn, looks, names)}"
+    yield card("Average row of each cluster", "Number of the cluster, and its share of the audited rows.", body)
 
 
-# Interventions --------------------------------------------------------------------------------
-
-
-def interventions(subject: Subject) -> str:
-    """Choose a node's value and see what the model then generates; computed here, shown by the page."""
+def _drawn_clusters(subject: Subject, clusters: np.ndarray) -> dict[str, np.ndarray]:
+    """What the model expects in each cluster: every node set to its value there."""
     if not subject.nodes or not takes_do(subject.model):
-        return ""
-    looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
+        return {}
     graph, _ = graph_of(subject.model)
-    choices = [(name, value) for name, size in zip(graph.names, graph.outcomes, strict=True) for value in range(size)]
-    buttons, views = [], []
-    for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
-        done = {name: value} if name else None
-        drawn, said = _heard(lambda done=done: sampled(subject.model, 48, done, subject.settings.seed))
-        words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
-        title = f"do({name} = {value})" if name else "nothing set"
-        buttons.append(
-            f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>'
-        )
-        hidden = "" if number == 0 else " hidden"
-        views.append(f'<div data-shows="{number}"{hidden}>{_generated(drawn, looks)}{words}</div>')
-    return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
-
-
-def _heard(call: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """What a call gives, and what it warns of: the page must say it too."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", DataWarning)
-        found = call()
-    return found, [str(w.message) for w in said if issubclass(w.category, DataWarning)]
-
-
-def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
-    parts = []
-    for look in looks.values():
-        if look.name not in arrays:
-            continue
-        rows = np.asarray(arrays[look.name], dtype=float)
-        average = picture(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
-        some = (
-            "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
-        )
-        parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
-    return "".join(parts)
+    cells = np.stack(np.unravel_index(clusters, graph.outcomes), axis=1)
+    every = [dict(zip(graph.names, map(int, cell), strict=True)) for cell in cells]
+    drawn = [heard(lambda do=do: sampled(subject.model, _DRAWS, do, subject.settings.seed))[0] for do in every]
+    return {name: np.stack([np.mean(one[name], axis=0) for one in drawn]) for name in drawn[0]}

@@ -6,7 +6,8 @@ import html
 from pathlib import Path
 
 from latentry.certificate.record import Certificate
-from latentry.certificate.report.gallery import gallery, interventions
+from latentry.certificate.report.gallery import gallery
+from latentry.certificate.report.interventions import interventions
 from latentry.certificate.report.sections import cards, closing, top_box
 from latentry.certificate.subject import Subject
 

@@ -144,23 +144,25 @@ def _fit(part: Part) -> str:
 
 
 def _physics(part: Part) -> str:
-    """Parameters of the experts, each with its standard error."""
+    """Parameters of the experts, each with its standard error: one line for each cluster, or value of a node."""
     drawn = []
-    for modality, rows in groupby(part.details["physics"], key=lambda row: row["modality"]):
-        for per, same in groupby(rows, key=lambda row: row["per"]):
-            found = [*same]
-            places = range(len(found[0]["values"]))
-            head = (
-                ["all rows"] if per == "all" else [f"{per} {i}" if per == "cluster" else f"{per} = {i}" for i in places]
-            )
-            cells = [[html.escape(row["parameter"]), *map(_with_error, row["values"])] for row in found]
-            drawn.append(
-                f"<h3>{html.escape(modality)}</h3>{table(('', *head), cells, numbers=range(1, 1 + len(head)))}"
-            )
+    for (modality, per), same in groupby(part.details["physics"], key=lambda row: (row["modality"], row["per"])):
+        rows = [*same]
+        cells = [
+            [html.escape(_place(per, i)), *(_with_error(row["values"][i]) for row in rows)]
+            for i in range(len(rows[0]["values"]))
+        ]
+        head = ("", *(row["parameter"] for row in rows))
+        drawn.append(f"<h3>{html.escape(modality)}</h3>{table(head, cells, numbers=range(1, len(head)))}")
     words = (
         "What the decoder of a modality is made of, fitted on the rows of the fit; standard errors take rows as units."
     )
-    return card("Physics", words, "".join(drawn), wide=any(len(row["values"]) > 4 for row in part.details["physics"]))
+    return card("Physics", words, "".join(drawn))
+
+
+def _place(per: str, number: int) -> str:
+    """Where a parameter has this value."""
+    return "all rows" if per == "all" else f"cluster {number}" if per == "cluster" else f"{per} = {number}"
 
 
 def _with_error(pair: Sequence[float | None]) -> str:

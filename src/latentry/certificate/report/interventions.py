@@ -1,0 +1,52 @@
+"""Choose a node's value and see what the model then generates."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from latentry.certificate.parts.causal import graph_of
+from latentry.certificate.report.decoding import heard, sampled, takes_do
+from latentry.certificate.report.pictures import Look, look_of, picture
+from latentry.certificate.subject import Subject
+
+__all__ = ["interventions"]
+
+_SETTINGS = 24
+_DRAWS = 48
+
+
+def interventions(subject: Subject) -> str:
+    """Choose a node's value and see what the model then generates; computed here, shown by the page."""
+    if not subject.nodes or not takes_do(subject.model):
+        return ""
+    looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
+    graph, _ = graph_of(subject.model)
+    choices = [(name, value) for name, size in zip(graph.names, graph.outcomes, strict=True) for value in range(size)]
+    buttons, views = [], []
+    for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
+        done = {name: value} if name else None
+        drawn, said = heard(lambda done=done: sampled(subject.model, _DRAWS, done, subject.settings.seed))
+        words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
+        title = f"do({name} = {value})" if name else "nothing set"
+        buttons.append(
+            f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>'
+        )
+        hidden = "" if number == 0 else " hidden"
+        views.append(f'<div data-shows="{number}"{hidden}>{_generated(drawn, looks)}{words}</div>')
+    return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
+
+
+def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
+    parts = []
+    for look in looks.values():
+        if look.name not in arrays:
+            continue
+        rows = np.asarray(arrays[look.name], dtype=float)
+        average = picture(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
+        some = (
+            "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
+        )
+        parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
+    return "".join(parts)
