@@ -90,3 +90,20 @@ def test_an_alarm_stands_at_the_top_when_controls_fail(certificate):
     page = lt.Certificate.from_json(document).to_html()
     assert page.index('role="alert"') < page.index('id="verdicts"')
     assert 'role="alert"' not in certificate.to_html()
+
+
+def test_latents_that_a_part_asked_about_stand_under_it(certificate):
+    """One line for each of several latents, and the parameters of physics with their errors."""
+    document = certificate.to_dict()
+    parts = {part["name"]: part for part in document["parts"]}
+    spoken = parts["natural"]["verdict"] | {"status": "cannot say", "sentence": "it may be <private>.", "power": None}
+    parts["natural"]["claims"]["node N1"] = spoken
+    parts["natural"]["details"]["lines"] = ["node N1"]
+    slope = {"modality": "curve", "parameter": "slope", "per": "cluster", "values": [[-0.2, 0.003], [0.5, None]]}
+    parts["fit"]["details"]["physics"] = [slope]
+    page = lt.Certificate.from_json(document).to_html()
+    box = page[page.index('id="verdicts"') : page.index("</section>", page.index('id="verdicts"'))]
+    assert "It may be &lt;private&gt;." in box
+    assert box.index(">natural<") < box.index("node N1") < box.index(">controls<")
+    assert "-0.2 ± 0.003" in page
+    assert "<td class=number>0.5</td>" in page
