@@ -18,7 +18,7 @@ import latentry as lt
 
 from common import peer_environment, provenance, publish, table
 
-TORCH = '''
+TORCH = """
 import sys, numpy as np, torch
 rows, seen, out = np.load(sys.argv[1]), np.load(sys.argv[2]), sys.argv[3]
 torch.manual_seed(0)
@@ -33,7 +33,7 @@ for _ in range(1500):
     loss.backward()
     steps.step()
 np.save(out, encode(x).detach().numpy())
-'''
+"""
 
 
 def world(rows: int = 2000, seed: int = 0) -> lt.Dataset:
@@ -47,7 +47,7 @@ def world(rows: int = 2000, seed: int = 0) -> lt.Dataset:
 
 
 def torch_latents(rows: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    python = peer_environment("torch", ["torch==2.13.0", "numpy"])
+    python = peer_environment("torch", ["torch==2.13.0", "numpy", "scipy"])
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("rows.npy", "seen.npy", "latents.npy")]
         np.save(paths[0], rows)
@@ -66,18 +66,32 @@ def main() -> None:
         "autoencoder (PyTorch), from an npy file": torch_latents(rows, seen),
         "noise": np.random.default_rng(2).normal(size=(len(rows), 2)),
     }
-    lines = []
-    for name, latents in found.items():
-        start = time.perf_counter()
-        certificate = lt.certify(latents, data, epsilon=0.1, seen=seen)
-        told = [certificate["informative"].numbers[f"I(Λ; {view})"] for view in data.names]
-        mcc = certificate["fit"].numbers["mcc with the known factors"].value
-        lines.append(
-            [name, f"{mcc:.2f}", *(f"{float(e):.2f} [{e.low:.2f}, {e.high:.2f}]" for e in told),
-             certificate["natural"].verdict.status, "yes" if certificate.trusted else "no", f"{time.perf_counter() - start:.0f}"]
-        )  # fmt: skip
-    head = ["embedding", "mcc", "I(Λ; left), nats", "I(Λ; right), nats", "natural within 0.1", "controls hold", "seconds"]
-    publish("certificate_embeddings", f"# Embeddings of other tools\n\n{table(head, lines)}\n\n{provenance()}")
+    lines = [line(name, latents, data, seen) for name, latents in found.items()]
+    head = ["embedding", "mcc", "I(Λ; left), nats", "I(Λ; right), nats", "mediation error", "redundancy error",
+            "natural within 0.1", "controls hold", "processor seconds"]  # fmt: skip
+    text = (
+        "Two sources behind two views of six columns, in three laboratories; 1,000 rows train the embedding, 1,000 are\n"
+        "audited. Λ is the embedding in units of its spread plus noise of 0.25, as declared: with so much noise it cannot explain\n"
+        "all that the views share, whoever made it, and the certificate says by how much. Errors are bounds over every mixture\n"
+        "of the laboratories.\n"
+    )
+    publish("certificate_embeddings", f"# Embeddings of other tools\n\n{text}\n{table(head, lines)}\n\n{provenance()}")
+
+
+def line(name: str, latents: np.ndarray, data: lt.Dataset, seen: np.ndarray) -> list[object]:
+    """What the certificate says of one embedding."""
+    start = time.process_time()
+    certificate = lt.certify(latents, data, epsilon=0.1, seen=seen)
+    seconds = time.process_time() - start
+    told = [certificate["informative"].numbers[f"I(Λ; {view})"] for view in data.names]
+    mixed = [row for row in certificate["natural"].details["table"] if row["place"] == "every mixture"]
+    lower = max(row["lower"] for row in mixed if row["error"] == "mediation error")
+    upper = max(row["upper"] for row in mixed if row["error"] != "mediation error")
+    return [
+        name, f"{certificate['fit'].numbers['mcc with the known factors'].value:.2f}",
+        *(f"{float(e):.2f} [{e.low:.2f}, {e.high:.2f}]" for e in told), f"≥ {lower:.2f}", f"≤ {upper:.2f}",
+        certificate["natural"].verdict.status, "yes" if certificate.trusted else "no", f"{seconds:.0f}",
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def photograph(page: Path, picture: Path, width: int, height: int) -> None:
 
 def photograph_report(page: Path) -> None:
     """The top of a report with a row under the pointer, by day; graph, information and naturality, by night."""
-    with Browser(1240, 960) as window:
+    with Browser(1240, 1200) as window:
         window.media()
         window.open(page)
         window.move(*window.value(ROW))

@@ -98,7 +98,10 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         ),
         "penguins": Recipe("Penguins of three years: bill and body", _birds, _penguins, 0.4, {"epsilon": 0.1}),
         "digits": Recipe(
-            "Handwritten digits in six views", lambda seed: datasets.digit_views(), _digits, options={"epsilon": 0.1}
+            "Handwritten digits in six views",
+            lambda seed: datasets.digit_views(),
+            _digits,
+            options={"epsilon": 0.1, "blocks": ("fourier", "pixels", "zernike")},
         ),
         "segments": Recipe(
             "Two sources behind two measurements, in twelve segments",
