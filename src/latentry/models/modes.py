@@ -42,14 +42,15 @@ def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int],
         seed: of what is random.
     """
     count = math.prod(outcomes)
-    best, clearest = None, -np.inf
+    best, clearest = None, (-np.inf, -np.inf)
     for labels in _groupings(spaces, count, seed):
         if len(np.unique(labels)) < count:
             continue
         means = np.eye(count)[labels].T @ rows / np.bincount(labels, minlength=count)[:, None]
         cells, gap = reading(means, outcomes, seed)
-        if gap > clearest:
-            best, clearest = cells[labels], gap
+        clear = (round(gap, 9), -float(((rows - means[labels]) ** 2).sum()))  # one node reads all alike: then tight groups
+        if clear > clearest:
+            best, clearest = cells[labels], clear
     if best is None:  # fewer distinct rows than clusters: any assignment will do
         return np.arange(len(rows)) % count
     return best

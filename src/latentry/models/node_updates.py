@@ -35,6 +35,7 @@ from latentry.training import map_rows
 
 __all__ = ["Nodes", "UpdateNodes"]
 
+_REACH, _NARROW = 0.9, 0.35  # how far out clusters first sit, and their first standard deviation
 _COMPONENTS = 30  # principal components in which rows are first read
 
 
@@ -111,7 +112,9 @@ class UpdateNodes:
         encoded = _encoded(module, data, beside_too=False)
         counts = by_experiment(encoded, gamma, nodes.experiments)
         graph = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
-        latent = Latent(*_places(nodes, module.mixture), graph, table_terms(graph, counts, nodes.experiments.free))
+        places = _grid(nodes) if nodes.unmix else _spread(nodes, gamma, rows)
+        eye, origin = np.eye(places.means.shape[1]), np.zeros(places.means.shape[1])
+        latent = Latent(eye, origin, places, graph, table_terms(graph, counts, nodes.experiments.free))
         if self.look:  # the latents are there already: the mixture goes to them
             latent = replace(latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians))
         module = self._with(module, Found(latent, counts, gamma, 0.0))
@@ -213,17 +216,33 @@ def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
     return analysis.fit_transform(joined).astype(np.float64)
 
 
-def _places(nodes: Nodes, mixture: Mixture) -> tuple[np.ndarray, np.ndarray, Gaussians]:
-    """Clusters on a grid: a node's values lie evenly along its own axis, or along a diagonal when axes have run out."""
-    latents = mixture.means.shape[1]
+def _grid(nodes: Nodes) -> Gaussians:
+    """Clusters on a grid: a node's values lie evenly along its own axis."""
+    latents = nodes.shape.open.shape[1]
     means = np.zeros((nodes.values.shape[1], latents))
     for node, count in enumerate(nodes.outcomes):
-        ahead = np.eye(latents)[node] if node < latents else 0.4 * (-1.0) ** (np.arange(latents) * node)
-        means += np.linspace(-0.9, 0.9, count)[nodes.values[node]][:, None] * ahead
-    factors = np.tile(np.eye(latents), (len(means), 1, 1))
-    for node in range(min(latents, len(nodes.outcomes))):
-        factors[:, node, node] = 1 / 0.35
-    return np.eye(latents), np.zeros(latents), Gaussians(means, factors)
+        means[:, node] = np.linspace(-_REACH, _REACH, count)[nodes.values[node]]
+    return _around(means)
+
+
+def _spread(nodes: Nodes, gamma: np.ndarray, rows: np.ndarray) -> Gaussians:
+    """Clusters where the groups' mean rows differ most, as far as the shape of the means allows; all directions alike."""
+    latents, count = nodes.shape.open.shape[1], gamma.shape[1]
+    groups = gamma.T @ rows / np.maximum(gamma.sum(axis=0), 1e-9)[:, None]
+    design = nodes.shape.design
+    allowed = design @ np.linalg.lstsq(design, groups, rcond=None)[0]
+    left, size, _ = np.linalg.svd(allowed - allowed.mean(axis=0), full_matrices=False)
+    used = min(latents, int((size > 1e-6 * size.max(initial=1e-300)).sum()))
+    means = np.zeros((count, latents))
+    means[:, :used] = _REACH * np.sqrt(count) * left[:, :used]
+    return _around(means)
+
+
+def _around(means: np.ndarray) -> Gaussians:
+    """Narrow along the latents that tell clusters apart, standard along the others."""
+    apart = means.std(axis=0) > 0
+    factors = np.tile(np.diag(np.where(apart, 1 / _NARROW, 1.0)), (len(means), 1, 1))
+    return Gaussians(means, factors)
 
 
 def _with_experts(module: Pima, data: Dataset, gamma: np.ndarray, *, first: bool) -> Pima:
