@@ -19,12 +19,13 @@ from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
 from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
 from latentry.identifiability import mcc
 from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.models import CGVAE, IVAE, VAE, CausalPIMA, IFlow
+from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow
 from latentry.models import load_model as load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CGGAN",
     "CGVAE",
     "IVAE",
     "VAE",

@@ -5,6 +5,7 @@ from latentry.identifiability.changes import SufficientChanges, sufficient_chang
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.disentanglement import DCI, dci, mig, sap
 from latentry.identifiability.matching import Match, correlations, match, mcc, r_squared
+from latentry.identifiability.pictures import attribute_leakage, content_agreement, frechet_distance, kernel_distance
 from latentry.identifiability.sparsity import SparsityAudit, sparsity
 from latentry.identifiability.unmixing import unmix
 
@@ -16,9 +17,13 @@ __all__ = [
     "SparsityAudit",
     "SufficientChanges",
     "agreement",
+    "attribute_leakage",
     "collapse",
+    "content_agreement",
     "correlations",
     "dci",
+    "frechet_distance",
+    "kernel_distance",
     "match",
     "mcc",
     "mig",

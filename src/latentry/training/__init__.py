@@ -8,6 +8,7 @@ from latentry.training.history import History
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
 from latentry.training.loop import Task, blank_trees
 from latentry.training.named import fill, to_named
+from latentry.training.own import Update
 from latentry.training.phase import Phase
 from latentry.training.run import run
 from latentry.training.soap import scale_by_soap
@@ -25,6 +26,7 @@ __all__ = [
     "RunState",
     "Task",
     "TensorBoard",
+    "Update",
     "blank_trees",
     "fill",
     "map_rows",

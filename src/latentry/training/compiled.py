@@ -41,6 +41,8 @@ class Progressed(NamedTuple):
 
 def initial_optimiser(recipe: Recipe, module: Module) -> Any:
     """The optimiser's state before the first step."""
+    if recipe.update is not None:
+        return recipe.update.start(module)
     return recipe.direction().init(eqx.filter(module, recipe.trainable(module)))
 
 

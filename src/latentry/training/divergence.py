@@ -16,15 +16,19 @@ from latentry.training.phase import Module, Phase
 __all__ = ["diverged", "never_finite", "not_finite"]
 
 
-def diverged(phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int]) -> TrainingDiverged:
-    """The error for the step on this batch, at (epoch, step), found by taking the same step again in the open."""
-    (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
-    culprit = (
-        _first("the module's", module)
-        or _first("the loss's part", {**metrics})
-        or _first("the gradient of", slope)
-        or f"the loss ({float(loss)})"
-    )
+def diverged(
+    phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int], reported: Any = None
+) -> TrainingDiverged:
+    """The error for the step on this batch, at (epoch, step), found by taking the same step again in the open.
+
+    A step of the model's own is not taken again: it has ``reported`` its metrics.
+    """
+    culprit = _first("the module's", module)
+    if culprit is None and reported is not None:
+        culprit = _first("the metric", reported)
+    elif culprit is None:
+        (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
+        culprit = _first("the loss's part", {**metrics}) or _first("the gradient of", slope) or f"the loss ({float(loss)})"
     return TrainingDiverged(
         f"training stopped in phase {phase.name!r}, epoch {at[0] + 1}, step {at[1] + 1}: {culprit} is not finite. "
         f"{_advice(phase, batch)} The last good state is kept."

@@ -15,6 +15,7 @@ from latentry.errors import DataError, TrainingDiverged
 from latentry.training.compiled import Knobs, Progressed, evaluate, initial_optimiser, metric_zeros, run_steps
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
+from latentry.training.own import run_own_steps
 from latentry.training.phase import Loss, Module, Phase
 from latentry.training.state import RunState
 
@@ -89,7 +90,8 @@ class Task:
             state.module, state.optimiser, jnp.asarray(first, dtype=jnp.int32), state.sums, state.rows, jnp.bool_(1)
         )
         knobs = _knobs(phase, phase.epochs * plan.steps)
-        after = run_steps(phase.recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
+        take = run_steps if phase.update is None else run_own_steps
+        after = take(phase.recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
         count = int(after.step) - first
         onward = replace(
             state,
@@ -103,7 +105,8 @@ class Task:
             return onward, None
         noise = jax.random.fold_in(key, after.step)
         batch = jax.tree.map(lambda array: array[start + count], window)
-        return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step))
+        reported = None if phase.update is None else after.sums
+        return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step), reported)
 
     def _end_epoch(self, state: RunState) -> RunState:
         self.training.release()

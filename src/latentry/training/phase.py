@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -12,6 +12,9 @@ import jax.numpy as jnp
 import optax
 
 from latentry.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    from latentry.training.own import Update
 
 __all__ = ["SCHEDULES", "Phase", "Recipe", "everything"]
 
@@ -54,6 +57,7 @@ class Recipe:
     schedule: Callable[..., jax.Array]
     trainable: Callable[[Module], Module]
     follows_total: bool  # our schedules see the phase's length, Optax's own have it inside
+    update: Update | None = None  # takes the steps in place of the gradient's descent
 
     def rate(self, step: jax.Array, total: jax.Array) -> jax.Array:
         """What the learning rate is multiplied by."""
@@ -76,6 +80,8 @@ class Phase:
         trainable: Gives, for a module, a tree of booleans; the rest is frozen in this phase.
         after_epoch: May replace parts of the module outside the gradient: ``hook(module, data, key)``.
         patience: Epochs without a better held-out loss before the phase ends; None runs all epochs.
+        update: Takes each step itself, as with two optimisers in turn; ``direction``, ``trainable`` and ``clip`` are then its
+            own matter, and ``loss`` says what is measured. See :class:`latentry.training.Update`.
     """
 
     name: str
@@ -88,6 +94,7 @@ class Phase:
     trainable: Callable[[Module], Module] = everything
     after_epoch: Hook | None = None
     patience: int | None = None
+    update: Update | None = None
 
     @property
     def recipe(self) -> Recipe:
@@ -95,8 +102,9 @@ class Phase:
         if isinstance(self.schedule, str):
             if self.schedule not in SCHEDULES:
                 raise DataError(f"schedule {self.schedule!r} is not known{nearest(self.schedule, SCHEDULES)}")
-            return Recipe(self.loss, self.direction, SCHEDULES[self.schedule], self.trainable, follows_total=True)
-        return Recipe(self.loss, self.direction, self.schedule, self.trainable, follows_total=False)
+            named = SCHEDULES[self.schedule]
+            return Recipe(self.loss, self.direction, named, self.trainable, follows_total=True, update=self.update)
+        return Recipe(self.loss, self.direction, self.schedule, self.trainable, follows_total=False, update=self.update)
 
     def lasting(self, epochs: int) -> Phase:
         """The same phase, another length."""

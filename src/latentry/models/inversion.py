@@ -1,0 +1,52 @@
+"""The noise behind given pictures: by the encoder, or by descent from where the encoder points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from latentry.models.adversarial import Makers
+from latentry.training import use_compilation_cache
+
+__all__ = ["descend_to"]
+
+_RATE, _PRIOR = 0.05, 0.01
+_ROWS = 64  # pictures at once
+
+
+def descend_to(makers: Makers, pictures: jax.Array, domain: jax.Array, steps: int) -> np.ndarray:
+    r"""Noise that minimises :math:`\operatorname{mean}|G(\epsilon, u) - x| + 0.01\operatorname{mean}\epsilon^2`, row by row.
+
+    Adam, from the encoder's mean; steps are compiled one by one, see ``training.own``.
+    """
+    use_compilation_cache()
+    pieces = []
+    for start in range(0, len(pictures), _ROWS):
+        rows = jnp.arange(start, start + _ROWS) % len(pictures)  # always as many: one program
+        wanted, where = pictures[rows], domain[rows]
+        noise = _encode(makers, wanted)
+        state = optax.adam(_RATE).init(noise)
+        for _ in range(steps):
+            noise, state = _step(makers, noise, state, wanted, where)
+        pieces.append(np.asarray(noise)[: len(pictures) - start])
+    return np.concatenate(pieces)
+
+
+@eqx.filter_jit
+def _encode(makers: Makers, pictures: jax.Array) -> jax.Array:
+    return makers.encoder(pictures)[0]
+
+
+@eqx.filter_jit
+def _step(makers: Makers, noise: jax.Array, state: Any, wanted: jax.Array, domain: jax.Array) -> tuple[jax.Array, Any]:
+    def loss(point: jax.Array) -> jax.Array:
+        apart = jnp.abs(makers.generator(point, domain) - wanted).mean((1, 2, 3))
+        return (apart + _PRIOR * (point**2).mean(1)).sum()
+
+    change, state = optax.adam(_RATE).update(jax.grad(loss)(noise), state)
+    return noise + change, state

@@ -1,0 +1,241 @@
+import math
+import sys
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.data import assemble
+from latentry.models.adversarial_steps import _averaged
+from latentry.models.adversarial_terms import Terms, draw_fakes
+from latentry.models.saving import save_model
+from latentry.nets import SparsityTerm
+from latentry.training import run
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+
+from test_loop import same
+
+TINY = {"latent_dim": 6, "style_dim": 2, "channels": 2, "most_channels": 4, "style_width": 4, "batch_size": 8}
+
+
+def tiny(**changes):
+    return lt.CGGAN(**{**TINY, "epochs": 2, "pretrain": 0.0, "progress": False, "seed": 3, **changes})
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return lt.generators.domain_images(rows_per_domain=10, size=8)
+
+
+@pytest.fixture(scope="module")
+def fitted(pictures, tmp_path_factory):
+    model = tiny()
+    model.grids_folder = tmp_path_factory.mktemp("grids")
+    return model.fit(pictures, grids=model.grids_folder)
+
+
+@pytest.fixture(scope="module")
+def batch(pictures):
+    return jax.tree.map(jnp.asarray, assemble(pictures, np.array([0, 1, 2, 3, 10, 11, 12, -1])))
+
+
+def test_samples_and_translations(fitted, pictures):
+    made = fitted.sample(5, domain=[0, 1, 1, 0, 0])
+    assert type(made) is np.ndarray
+    assert made.shape == (5, 8, 8, 3)
+    assert made.min() >= 0
+    assert made.max() <= 1
+    assert (fitted.sample(5, domain=1, seed=2) == fitted.sample(5, domain=1, seed=2)).all()
+    assert (fitted.sample(5, domain=1, seed=2) != fitted.sample(5, domain=1, seed=1)).any()
+    images = pictures["image"]
+    there = fitted.translate(images, to=1)
+    assert there.shape == images.shape
+    assert np.array_equal(there[:4], fitted.translate(pictures.take(np.arange(4)), to=1))
+    # In the domain that a picture comes from, translation is reconstruction.
+    assert np.allclose(fitted.translate(images, to=pictures.domain), fitted.reconstruct(pictures))
+
+
+def test_the_domain_reaches_pictures_through_the_marked_latents_alone(fitted):
+    """Same noise, two domains: pictures differ; with the mask at zero they are the same to the bit."""
+    maker = fitted.module_.average.generator
+    noise = jax.random.normal(jax.random.key(0), (4, 6))
+    zero, one = jnp.zeros(4, jnp.int32), jnp.ones(4, jnp.int32)
+    assert not np.array_equal(maker(noise, zero), maker(noise, one))
+    still = eqx.tree_at(lambda g: g.domains.importance, maker, jnp.zeros(2))
+    assert np.array_equal(still(noise, zero), still(noise, one))
+
+
+def test_latents_are_the_noise_taken_through_the_flows(fitted, pictures):
+    noise, z = fitted.invert(pictures), fitted.transform(pictures)
+    assert np.array_equal(z[:, 2:], noise[:, 2:])
+    flow = fitted.module_.average.generator.domains
+    assert np.allclose(z, flow(jnp.asarray(noise), jnp.asarray(pictures.domain.values)), atol=1e-5)
+    assert np.allclose(fitted.decode(z), fitted.reconstruct(pictures), atol=1e-5)
+    channel = fitted.channel(pictures)
+    assert np.allclose(channel.mean, z)
+    assert fitted.changing_.tolist() == [*(fitted.mask_ > 0), False, False, False, False]
+
+
+def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
+    few = pictures.take(np.arange(6))
+    apart = [
+        np.abs(fitted.reconstruct(few, **how) - few["image"]).mean()
+        for how in ({}, {"inversion": "optimise", "steps": 30})
+    ]
+    assert apart[1] < apart[0]
+
+
+def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
+    fitted.save(tmp_path / "run")
+    back = lt.load(tmp_path / "run")
+    assert back.get_params() == fitted.get_params()
+    assert np.array_equal(back.sample(4, domain=0), fitted.sample(4, domain=0))
+    assert np.array_equal(back.translate(pictures, to=0), fitted.translate(pictures, to=0))
+    assert back.history_ == fitted.history_
+    assert same(tiny().fit(pictures).module_, fitted.module_)
+
+
+def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path):
+    """Players, average, optimisers, probability of augmentation, history: the same bits from each of the six moments."""
+    model, moments = tiny(), []
+    for name in ("layout_", "fingerprint_", "rows_", "facts_"):
+        setattr(model, name, getattr(fitted, name))
+
+    def keep(state):
+        save_model(model, tmp_path / f"at-{len(moments)}", state)
+        moments.append(state)
+
+    run(model._task(pictures), save=keep, save_every=1, progress=False)
+    assert len(moments) == 6
+    for number in (0, 1, 3, 4):
+        resumed = tiny().fit(pictures, run=tmp_path / f"at-{number}", resume=True)
+        assert same(resumed.state_.arrays(), fitted.state_.arrays())
+        assert resumed.history_ == fitted.history_
+
+
+def test_grids_are_written(fitted):
+    files = sorted(fitted.grids_folder.iterdir())
+    assert [file.name for file in files] == ["rows-000000020.png", "rows-000000040.png"]
+    raw = files[0].read_bytes()
+    assert raw[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = (int.from_bytes(raw[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (2 * (1 + 8 * 9), 2 * (1 + 2 * 4 * 9))
+    length = int.from_bytes(raw[33:37], "big")
+    assert len(zlib.decompress(raw[41 : 41 + length])) == height * (1 + 3 * width)
+
+
+class Dot(eqx.Module):
+    """A discriminator that is linear in the picture."""
+
+    weight: jax.Array
+    verdict: object
+
+    def __call__(self, x, domain):
+        return (x * self.weight[domain]).sum((1, 2, 3))
+
+
+def test_gradient_penalty_of_a_linear_discriminator(fitted, batch):
+    """Its gradient at a picture is the weight of the picture's domain; rows that only fill up do not count."""
+    weight = jax.random.normal(jax.random.key(0), (2, 8, 8, 3))
+    module = replace(fitted.module_, discriminator=Dot(weight, None))
+    sizes = np.asarray((weight**2).sum((1, 2, 3)))
+    terms = fitted.phases()[0].loss
+    assert float(terms.gradient_penalty(module, batch)) == pytest.approx((4 * sizes[0] + 3 * sizes[1]) / 7, rel=1e-5)
+
+
+class Linear(eqx.Module):
+    """A generator whose mixing is linear: exact derivatives are its matrix."""
+
+    matrix: jax.Array
+    synthesis: object
+    domains: object
+
+    def picture(self, latents, pixels=None):
+        return (latents @ self.matrix).reshape(len(latents), 8, 8, 3)
+
+
+def test_sparsity_of_a_linear_mixing(fitted):
+    real = fitted.module_.makers.generator
+    matrix = jax.random.normal(jax.random.key(0), (6, 8 * 8 * 3))
+    mixing = Linear(matrix, real.synthesis, real.domains)
+    latents = jax.random.normal(jax.random.key(1), (50, 6))
+    spread = np.asarray(latents).std(0)[:2]
+    wanted = (np.abs(np.asarray(matrix)[:2]) * spread[:, None]).sum(0).mean()  # content latents do not count
+    exact = replace(fitted.phases()[0].loss, term=SparsityTerm())
+    assert float(exact._sparsity(mixing, latents, jax.random.key(2))) == pytest.approx(wanted, rel=1e-4)
+    drawn = replace(exact, term=SparsityTerm(derivative="random", directions=1))
+    found = np.mean([float(drawn._sparsity(mixing, latents, jax.random.key(seed))) for seed in range(40)])
+    assert found == pytest.approx(wanted, rel=0.05)
+    larger = replace(mixing, matrix=matrix.at[:2].multiply(0.5))
+    assert float(exact._sparsity(larger, latents * jnp.array([2, 2, 1, 1, 1, 1]), jax.random.key(2))) == pytest.approx(
+        wanted, rel=1e-4
+    )
+
+
+def test_translated_rows_are_encoded_and_in_another_domain(fitted, batch):
+    module = fitted.module_
+    code = jax.random.normal(jax.random.key(1), (8, 6))
+    fakes = draw_fakes(module.makers, module, batch, code[4:], jax.random.key(0))
+    assert np.allclose(fakes.noise[4:7], code[4:7], atol=1e-5)
+    assert not np.allclose(fakes.noise[7], code[7])  # a row that only fills up
+    assert np.array_equal(fakes.domain, [0, 0, 0, 0, 0, 0, 0, 1])
+    assert all((part[4:] == 0).all() and (part[:4] != 0).all() for part in fakes.pixels)
+
+
+def test_the_average_follows_with_its_half_life(fitted, batch):
+    module = replace(fitted.module_, rows=jnp.float32(1e6))
+    after = _averaged(module, batch, 7.0)  # seven rows count: one half-life
+    old, now, new = (p.generator.mapping.layers[0].weight for p in (module.average, module.makers, after.average))
+    assert np.allclose(new, 0.5 * (old + now), atol=1e-5)
+    assert float(after.rows) == 1e6 + 7
+
+
+def test_augmentation_follows_the_verdicts(fitted, batch):
+    how, key, rate = fitted.phases()[0].update, jax.random.key(0), jnp.float32(0.0)
+    for sure, wanted in ((50.0, 0.5 + 7 / how.adapt), (-50.0, 0.5 - 7 / how.adapt)):
+        verdict = eqx.tree_at(lambda d: d.verdict.bias, fitted.module_.discriminator, jnp.full(2, sure))
+        module = replace(fitted.module_, discriminator=verdict, augmentation=jnp.float32(0.5))
+        after, _, found = how(module, how.start(module), batch, key, 1, rate)
+        assert float(after.augmentation) == pytest.approx(wanted, rel=1e-5)
+        assert float(found["sure_of_real"]) == math.copysign(1, sure)
+
+
+def test_each_player_descends_its_own_loss(fitted, batch):
+    terms, module, key = fitted.phases()[0].loss, fitted.module_, jax.random.key(0)
+    how = fitted.phases()[0].update
+    after, _, _ = how(module, how.start(module), batch, key, 1, jnp.float32(1e-3))
+    one, two, _ = jax.random.split(key, 3)
+    before = terms.discriminator(module, batch, one)[0]
+    assert float(terms.discriminator(replace(module, discriminator=after.discriminator), batch, one)[0]) < float(before)
+    moved = replace(module, discriminator=after.discriminator)
+    first, last = (terms.makers(makers, moved, batch, two, terms.weights)[0] for makers in (module.makers, after.makers))
+    assert float(last) < float(first)
+
+
+def test_the_loop_sees_what_is_not_finite(fitted, pictures):
+    """The sentence names the part that is spoiled, and the state before it is kept."""
+    model = tiny(learning_rate=1e30)
+    with pytest.raises(lt.TrainingDiverged, match="training stopped in phase 'finetune', epoch 1, step"):
+        model.fit(pictures)
+    assert np.isfinite(model.state_.module.rows)
+
+
+def test_phases():
+    model = tiny(epochs=10, pretrain=0.3)
+    assert [(phase.name, phase.epochs, phase.loss.weights.sparsity) for phase in model.phases()] == [
+        ("pretrain", 3, 0.0),
+        ("finetune", 7, 0.1),
+    ]
+    assert isinstance(model.phases()[0].loss, Terms)
+
+
+def test_precision():
+    assert tiny()._precision() == (jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16)
+    assert tiny(precision="bfloat16")._precision() == jnp.bfloat16
