@@ -21,17 +21,19 @@ from latentry.generators import finite_laws
 from common import HERE, provenance, publish, table
 
 EPSILON, LEVEL = 0.1, 0.05
+SMALL = {"epochs": 40, "blocks": 2, "components": 3}
 PLACES = ("refuted in each domain", "refuted when mixed", "refuted when pooled")
 STATUSES = ("certified", "not refuted", "cannot say", "refuted")
 
 
-def segments(seed: int, *, shuffled: bool = False, **world) -> lt.Certificate:
-    """Two sources, nonlinearly mixed, found by an exact flow; half of the rows are set aside."""
-    data = lt.generators.segments(rows_per_domain=500, latents=2, layers=1, seed=seed, **world)
+def segments(seed: int, *, shuffled: bool = False, bent: bool = False, **world) -> lt.Certificate:
+    """Two sources, mixed by a matrix or by a network of two layers, found by an exact flow; half of the rows are set aside."""
+    data = lt.generators.segments(rows_per_domain=500, latents=2, layers=2 if bent else 1, seed=seed, **world)
     if shuffled:
         data = data.with_domain(np.random.default_rng(seed).permutation(data.domain.values))
     training, _ = data.split(0.5, 0.5, seed=seed)
-    model = lt.IFlow(epochs=40, blocks=2, components=3, seed=seed, progress=False).fit(training)
+    size = {"epochs": 150, "patience": None, "blocks": 6, "components": 6} if bent else SMALL
+    model = lt.IFlow(**size, seed=seed, progress=False).fit(training)
     return lt.certify(model, data, epsilon=EPSILON, level=LEVEL, seed=seed, only=["identifiable", "controls"])
 
 
@@ -52,18 +54,37 @@ def finite(seed: int, family: finite_laws.FiniteFamily, *, shuffled: bool = Fals
 
 # name: part that answers, whether "certified" would be true, how it is made
 CASES = {
-    "segments, 12 domains": ("identifiable", True, lambda seed: segments(seed, domains=12)),
-    "segments, 3 domains whose means move (5 needed)": (
+    "segments bent by a network, 12 domains": (
+        "identifiable",
+        True,
+        lambda seed: segments(seed, bent=True, domains=12),
+    ),
+    "segments bent by a network, 3 domains whose means move (5 needed)": (
+        "identifiable",
+        False,
+        lambda seed: segments(seed, bent=True, domains=3, means="uniform"),
+    ),
+    "segments bent by a network, shuffled domains": (
+        "identifiable",
+        False,
+        lambda seed: segments(seed, bent=True, shuffled=True, domains=12),
+    ),
+    "segments mixed linearly, 12 domains": ("identifiable", True, lambda seed: segments(seed, domains=12)),
+    "segments mixed linearly, 3 domains whose means move (5 needed)": (
         "identifiable",
         False,
         lambda seed: segments(seed, domains=3, means="uniform"),
     ),
-    "segments, only means move": (
+    "segments mixed linearly, only means move": (
         "identifiable",
         False,
         lambda seed: segments(seed, domains=12, means="uniform", scales="fixed"),
     ),
-    "segments, shuffled domains": ("identifiable", False, lambda seed: segments(seed, shuffled=True, domains=12)),
+    "segments mixed linearly, shuffled domains": (
+        "identifiable",
+        False,
+        lambda seed: segments(seed, shuffled=True, domains=12),
+    ),
     "lattices, lattice type": ("natural", True, lambda seed: lattices(seed, "lattice")),
     "lattices from two laboratories, lattice type": ("natural", True, lambda seed: lattices(seed, "lattice", labs=2)),
     "lattices, profile (not in the picture)": ("natural", False, lambda seed: lattices(seed, "profile")),
