@@ -103,6 +103,8 @@ def as_values(
 ) -> dict[str, int]:
     """Checked node values, such as those of do(N = v)."""
     checked = {}
+    if values is not None and not isinstance(values, Mapping):
+        raise DataError(f"{argument}={values!r}: give nodes and values, such as {argument}={{{names[0]!r}: 0}}")
     for name, value in (values or {}).items():
         count = outcomes[index_of(names, name)]
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value < count:

@@ -329,10 +329,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
         self.history_ = History(state.history)
 
     def _earlier(self, folder: Any, data: Dataset) -> RunState | None:
-        from latentry.models.saving import load_model, require_same
+        from latentry.models.saving import require_same, stored_model
 
         if folder is not None and holds_run(folder):
-            earlier = load_model(folder, **self.get_params(deep=False))
+            earlier = stored_model(folder, self.get_params(deep=False))
         elif folder is None and hasattr(self, "state_"):
             earlier = self
         else:
@@ -340,8 +340,11 @@ class LatentModel(TransformerMixin, BaseEstimator):
         require_same(earlier, self, data)
         return earlier.state_
 
+    def check_loaded(self, folder: str) -> None:
+        """Refuse what was handed to ``load`` and is not what the model was fitted with."""
+
     def _outward(self, arrays: dict[str, np.ndarray]) -> Any:
-        undone = {name: self.statistics_.undo(name, array) for name, array in arrays.items()}
+        undone = {name: self.statistics_.undo(name, arrays[name]) for name in self.layout_.modalities if name in arrays}
         return undone["x"] if tuple(undone) == ("x",) else undone
 
 

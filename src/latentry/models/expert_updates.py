@@ -20,14 +20,16 @@ from scipy.optimize import least_squares
 
 from latentry.data import Dataset
 from latentry.data.rows import blocks
+from latentry.errors import DataError
 from latentry.models.pima_module import ExpertDecoder
 from latentry.nets.physics import Expert, Parameter
 
-__all__ = ["new_expert", "updated_expert"]
+__all__ = ["UNKNOWN", "new_expert", "updated_expert"]
 
 Array = NDArray[np.float64]
 Groups = tuple[tuple[str, tuple[int, ...]], ...]
 
+UNKNOWN = -1.0  # error of what a single row, or none, speaks of; shown as NaN
 _FIRST_TRIES = 12  # starts of the first fit: kinks and frequencies have local optima
 
 
@@ -40,8 +42,10 @@ def new_expert(
     starts = {n: jnp.full(max(g) + 1, expert.parameters[n].start, jnp.float32) for n, g in groups}
     blank = {name: jnp.zeros_like(start) for name, start in starts.items()}
     noise = jnp.zeros(clusters) + jnp.log(jnp.mean(jnp.asarray(scale, jnp.float32)))
+    first = {name: p.start for name, p in expert.parameters.items()}
+    rows = jnp.zeros((clusters, *jnp.shape(expert(**first))))
     return ExpertDecoder(
-        starts, blank, noise, jnp.asarray(shift, jnp.float32), jnp.asarray(scale, jnp.float32), expert, groups
+        starts, blank, noise, rows, jnp.asarray(shift, jnp.float32), jnp.asarray(scale, jnp.float32), expert, groups
     )
 
 
@@ -67,12 +71,19 @@ def updated_expert(decoder: ExpertDecoder, data: Dataset, modality: str, gamma: 
     layout = _Layout(decoder.expert, decoder.groups)
     noise = np.exp(np.asarray(decoder.log_scale, dtype=np.float64))
     theta = layout.pack(decoder.values)
-    theta = _fitted(layout, sums, noise, theta, tries=_FIRST_TRIES if first else 1)
+    fitted = _fitted(layout, sums, noise, theta, tries=_FIRST_TRIES if first else 1)
+    if fitted is None:
+        raise DataError(
+            f"the expert of {modality!r} is not finite at its start, nor at {_FIRST_TRIES - 1} others: bound its parameters to "
+            "where it is defined, such as Parameter(1.0, low=0.1, high=10)."
+        )
+    theta = fitted
     curves = layout.curves(theta)
     noise = _noise(sums, curves)
     errors = _errors(layout, decoder, data, modality, gamma, theta, noise)
-    replaced = (layout.unpack(theta), layout.unpack(errors), jnp.asarray(np.log(noise), jnp.float32))
-    return eqx.tree_at(lambda d: (d.values, d.errors, d.log_scale), decoder, replaced)
+    parts = (layout.unpack(theta), layout.unpack(errors), jnp.asarray(np.log(noise), jnp.float32))
+    found = eqx.tree_at(lambda d: (d.values, d.errors, d.log_scale), decoder, parts)
+    return eqx.tree_at(lambda d: d.fitted, found, found.rows())
 
 
 def _raw(decoder: ExpertDecoder, data: Dataset, modality: str) -> Iterator[tuple[int, Array]]:
@@ -139,8 +150,11 @@ def _compiled(expert: Expert, groups: Groups) -> tuple[Any, Any]:
     return jax.jit(rows), jax.jit(jax.jacfwd(rows))
 
 
-def _fitted(layout: _Layout, sums: _Sums, noise: Array, theta: Array, tries: int) -> Array:
-    """The best of several bounded least-squares fits; clusters without rows stay near where they were."""
+def _fitted(layout: _Layout, sums: _Sums, noise: Array, theta: Array, tries: int) -> Array | None:
+    """The best of several bounded least-squares fits; clusters without rows stay near where they were.
+
+    Starts at which the expert is not finite are left out; None if it is nowhere.
+    """
     pull = (np.sqrt(sums.weight) / noise)[:, None]
     anchor = 1e-3 / (np.abs(theta) + 0.1)
 
@@ -154,10 +168,15 @@ def _fitted(layout: _Layout, sums: _Sums, noise: Array, theta: Array, tries: int
     found = []
     for attempt in range(tries):
         start = theta if attempt == 0 else _elsewhere(layout, rng)
-        fit = least_squares(residuals, layout.inside(start), slopes, (layout.low, layout.high), x_scale="jac", max_nfev=60)
+        inside = layout.inside(start)
+        if not np.isfinite(residuals(inside)).all() or not np.isfinite(slopes(inside)).all():
+            continue
+        try:
+            fit = least_squares(residuals, inside, slopes, (layout.low, layout.high), x_scale="jac", max_nfev=60)
+        except (ValueError, np.linalg.LinAlgError):  # a slope on the way was not finite
+            continue
         found.append((fit.cost, fit.x))
-    best: Array = min(found, key=lambda pair: pair[0])[1]
-    return best
+    return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _elsewhere(layout: _Layout, rng: np.random.Generator) -> Array:
@@ -193,5 +212,8 @@ def _errors(
         scores = scores - part @ np.einsum("kt,ktp->kp", curves, slopes)
         meat += scores.T @ scores
     inverse = np.linalg.pinv(bread)
-    found: Array = np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse), 0))
+    rows = layout.pack({n: np.bincount(group, weights=weight) for n, group in layout.groups})
+    known = rows > 1 + 1e-6
+    small = np.sqrt(rows / np.where(known, rows - 1, 1.0))  # few rows lie too near to what was fitted to them
+    found: Array = np.where(known, small * np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse), 0)), UNKNOWN)
     return found

@@ -25,10 +25,15 @@ from latentry.graphs import (
     to_svg,
     to_text,
 )
+from latentry.models.checks import whole_number
 
 __all__ = ["LatentGraph", "latent_graph", "warn_reversible"]
 
 Edge = tuple[str, str]
+
+_NOTHING = 0.02  # nats in a node that is as good as constant
+_COPY = 0.95  # share of a node's nats that a copy shares
+_REMEDY = "Train longer (epochs=), or ask for fewer nodes or outcomes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,7 @@ class LatentGraph:
 
     def frequencies(self, replicates: int = 200, seed: int = 0) -> EdgeFrequencies:
         """How often edges come back in resampled expected counts; ``graph_frequencies`` of the model resamples rows."""
+        whole_number("replicates", replicates, least=1)
         return bootstrap(self.counts, replicates, seed, find=self.find)
 
     def find(self, counts: Counts) -> Any:
@@ -77,9 +83,28 @@ class LatentGraph:
         known = self.knowledge
         return search(counts, tiers=known.tiers, required=known.required, forbidden=known.forbidden)
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences about nodes that are not what was asked for: of one value, or copies of each other."""
+        law = self.counts.marginal(self.names) / self.counts.total
+        found, content = [], {}
+        for name, axis in zip(self.names, range(law.ndim), strict=True):
+            own = law.sum(axis=tuple(other for other in range(law.ndim) if other != axis))
+            content[name] = _entropy(own)
+            if content[name] < _NOTHING:
+                found.append(f"node {name} has one value in nearly all rows: nothing is known of its edges. {_REMEDY}")
+        for i, one in enumerate(self.names):
+            for j in range(i + 1, law.ndim):
+                away = tuple(other for other in range(law.ndim) if other not in (i, j))
+                least = min(content[one], content[self.names[j]])
+                shared = content[one] + content[self.names[j]] - _entropy(law.sum(axis=away))
+                if least >= _NOTHING and shared > _COPY * least:
+                    found.append(f"nodes {one} and {self.names[j]} are copies of each other: one feature read twice. {_REMEDY}")
+        return tuple(found)
+
     def to_text(self) -> str:
-        """For a terminal."""
-        return to_text(self.cpdag, self.strengths)
+        """For a terminal, with what is doubtful about the nodes."""
+        return "\n".join([to_text(self.cpdag, self.strengths), *(f"! {doubt}" for doubt in self.doubts)])
 
     def to_svg(self) -> str:
         """For a page."""
@@ -112,9 +137,14 @@ def latent_graph(graph: Graph, counts: Counts, knowledge: Knowledge, targets: Se
     )
 
 
+def _entropy(law: np.ndarray) -> float:
+    law = law[law > 0]
+    return float(-(law * np.log(law)).sum())
+
+
 def warn_reversible(found: LatentGraph, do: Mapping[str, int]) -> None:
     """An intervention on a node with an undirected edge has different effects in equivalent graphs."""
-    loose = [edge for edge in found.reversible if set(edge) & set(do)]
+    loose = [edge for edge in found.reversible if len(set(edge) & set(do)) == 1]  # with both ends set, it does not matter
     if loose:
         a, b = loose[0]
         warnings.warn(

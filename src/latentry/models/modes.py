@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 from sklearn.cluster import KMeans
 
@@ -73,19 +74,29 @@ def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) 
     """
     if allowed.all():
         return cells
-    rows = np.arange(len(cells))
-    return max((renamed[cells] for renamed in _renamings(outcomes)), key=lambda other: allowed[rows, other].sum())
+    values = np.stack(np.unravel_index(np.arange(math.prod(outcomes)), tuple(outcomes)))
+    read, places, names = values[:, cells], {}, np.full((len(outcomes),) * 2, -np.inf)
+    for node, count in enumerate(outcomes):
+        fits = np.stack([allowed[:, values[node] == value].any(axis=1) for value in range(count)], axis=1)
+        fits = np.where(fits.all(axis=1, keepdims=True), False, fits)  # speaks in rows in which this node was set
+        for other in range(len(outcomes)):
+            if outcomes[other] == count:
+                agreement = np.eye(count)[read[other]].T @ fits + 1e-6 * np.eye(count)  # as they are, if nothing speaks for more
+                places[other, node] = linear_sum_assignment(-agreement)[1]
+                names[other, node] = agreement[np.arange(count), places[other, node]].sum() + 1e-3 * (other == node)
+    renamed = np.empty_like(read)
+    for other, node in zip(*linear_sum_assignment(-np.where(np.isinf(names), -1e9, names)), strict=True):
+        renamed[node] = places[other, node][read[other]]
+    return _permitted(renamed, values, allowed, outcomes)
 
 
-def _renamings(outcomes: Sequence[int]) -> Iterator[Labels]:
-    """Every way to rename nodes of the same size, and their values: the new cell of each cell."""
-    values = np.stack(np.unravel_index(np.arange(math.prod(outcomes)), outcomes))
-    for order in itertools.permutations(range(len(outcomes))):
-        if any(outcomes[place] != outcomes[node] for place, node in enumerate(order)):
-            continue
-        for names in itertools.product(*(itertools.permutations(range(count)) for count in outcomes)):
-            renamed = [np.array(name)[values[node]] for name, node in zip(names, order, strict=True)]
-            yield np.ravel_multi_index(tuple(renamed), tuple(outcomes))
+def _permitted(read: Labels, values: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) -> Labels:
+    """Cells of the readings (nodes, rows); where an experiment excludes one, the allowed cell that differs least from it."""
+    cells = np.ravel_multi_index(tuple(read), tuple(outcomes))
+    wrong = np.flatnonzero(~allowed[np.arange(len(cells)), cells])
+    same = (read[:, wrong, None] == values[:, None, :]).sum(axis=0)  # (wrong rows, cells)
+    cells[wrong] = np.where(allowed[wrong], same, -1).argmax(axis=1)
+    return cells
 
 
 def _groupings(spaces: Sequence[Array], count: int, seed: int) -> Iterator[Labels]:
@@ -193,18 +204,18 @@ def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Label
     gram = centred @ centred.T
     gram = gram / max(float(np.trace(gram)), 1e-300)
 
-    def explained(order: Labels) -> float:  # order[cell] is the group that sits there
-        return float((projection * gram[np.ix_(order, order)]).sum())
-
-    seen: dict[tuple[int, ...], float] = {}
+    best, most, seen = None, -np.inf, []
     for order in _orders(count, seed):
-        _swapped(order, explained, seen, climb=math.factorial(count) > _WAYS)
-    values = np.array(sorted(seen.values(), reverse=True))
-    best = np.array(max(seen, key=lambda key: seen[key]))
-    others = values[values < values[0] - 1e-9]
+        order, value, met = _climbed(order, projection, gram, climb=math.factorial(count) > _WAYS)
+        seen.append(met)
+        if value > most:
+            best, most = order, value
+    assert best is not None
+    values = np.concatenate(seen)
+    others = values[values < most - 1e-9]
     cells = np.empty(count, dtype=np.int64)
     cells[best] = np.arange(count)
-    return cells, float(values[0] - others[0]) if len(others) else 0.0
+    return cells, float(most - others.max()) if len(others) else 0.0
 
 
 def _orders(count: int, seed: int) -> list[Labels]:
@@ -214,19 +225,29 @@ def _orders(count: int, seed: int) -> list[Labels]:
     return [rng.permutation(count) for _ in range(max(4, 240 // count))]
 
 
-def _swapped(order: Labels, explained: object, seen: dict[tuple[int, ...], float], *, climb: bool) -> None:
-    """Note the value of this order, and climb by swaps of two groups, noting what is met."""
-    value = seen.setdefault(tuple(order.tolist()), explained(order))  # type: ignore[operator]
+def _climbed(order: Labels, projection: Array, gram: Array, *, climb: bool) -> tuple[Labels, float, Array]:
+    """Where swaps of two groups lead, how much is explained there, and what was explained by all that was met.
+
+    order[cell] is the group that sits there; explained is the sum of projection times the gram matrix in that order.
+    """
+    value = float((projection * gram[np.ix_(order, order)]).sum())
+    met = [np.array([value])]
     while climb:
-        options = []
-        for i, j in itertools.combinations(range(len(order)), 2):
-            other = order.copy()
-            other[[i, j]] = other[[j, i]]
-            key = tuple(other.tolist())
-            if key not in seen:
-                seen[key] = explained(other)  # type: ignore[operator]
-            options.append((seen[key], key))
-        best, key = max(options)
-        if best <= value + 1e-12:
-            return
-        value, order = best, np.array(key)
+        gains = _gains(projection, gram[np.ix_(order, order)])
+        met.append(value + gains[np.triu_indices(len(order), 1)])
+        i, j = np.unravel_index(int(gains.argmax()), gains.shape)
+        if gains[i, j] <= 1e-12:
+            break
+        order, value = order.copy(), value + float(gains[i, j])
+        order[[i, j]] = order[[j, i]]
+    return order, value, np.concatenate(met)
+
+
+def _gains(p: Array, g: Array) -> Array:
+    """By how much Σ P·G grows when rows and columns i and j of G are swapped, for every pair, (cells, cells)."""
+    product, pd, gd = p @ g, np.diag(p), np.diag(g)
+    whole = product + product.T - np.diag(product)[:, None] - np.diag(product)[None, :]
+    at_i = (pd[:, None] - p) * (g - gd[:, None])
+    at_j = (p - pd[None, :]) * (gd[None, :] - g)
+    gains: Array = 2 * (whole - at_i - at_j) + (pd[:, None] - pd[None, :]) * (gd[None, :] - gd[:, None])
+    return gains

@@ -207,8 +207,8 @@ def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
     for name in data.names:
         own = scales.get(name, 1.0) if len(data.layout.shape(name)) > 1 else 1.0
         flat = (np.asarray(data[name], np.float32) * np.asarray(own, np.float32)).reshape(len(data), -1)
-        flat = np.where(data.observed[name][:, None], flat, 0.0)
-        flat = flat - flat.mean(axis=0)
+        seen = data.observed[name]
+        flat = np.where(seen[:, None], flat - flat[seen].mean(axis=0), 0.0)
         parts.append(flat / (np.sqrt((flat**2).sum(axis=1).mean()) + 1e-12))
     joined = np.concatenate(parts, axis=1)
     size = min(_COMPONENTS, *joined.shape)

@@ -11,7 +11,7 @@ from latentry.data import Dataset
 from latentry.errors import DataError, nearest
 from latentry.graphs import Knowledge
 from latentry.graphs.names import as_names, as_outcomes, as_values
-from latentry.models.checks import real_number, whole_number
+from latentry.models.checks import likelihoods, real_number, whole_number
 from latentry.nets.physics import Expert
 
 __all__ = ["check_causal_pima", "parse_nodes"]
@@ -96,6 +96,11 @@ def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
             raise DataError(f"experts names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
         if not isinstance(expert, Expert):
             raise DataError(f"experts[{modality!r}] = {expert!r}: make it with latentry.nets.expert(function, ...).")
+        kind = likelihoods(model.likelihood, data.names)[modality]
+        if kind != "gaussian":
+            raise DataError(
+                f"experts[{modality!r}]: an expert's rows have Gaussian noise, but likelihood says {kind!r}. Leave it out there."
+            )
         expert.checked(modality, data.layout.shape(modality))
         for name, parameter in expert.parameters.items():
             if parameter.per not in ("cluster", "all", *names):

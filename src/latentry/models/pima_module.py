@@ -17,6 +17,7 @@ from latentry.nets.physics import Expert
 
 __all__ = ["ExpertDecoder", "JointBound", "Pima"]
 
+_UNREAD = 1e-3  # weight of the prior before rows have been read
 _NEVER = 1e-30  # probability of what a row was not read as
 Metrics = tuple[jax.Array, dict[str, jax.Array]]
 
@@ -27,6 +28,7 @@ class ExpertDecoder(eqx.Module):
     values: dict[str, jax.Array]  # one number per group of clusters
     errors: dict[str, jax.Array]  # standard errors of the same
     log_scale: jax.Array  # (clusters,): noise, in the data's own units
+    fitted: jax.Array  # the rows as they were when fitted: a function given to load must make the same
     shift: jax.Array  # of the standardised modality
     scale: jax.Array
     expert: Expert = eqx.field(static=True)
@@ -219,7 +221,13 @@ class JointBound:
         fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2), guided=self.guided)
         share = batch.weight / batch.weight.sum()
         parts = {"reconstruction": -(share * fit).sum(), "mixture": -(share * rest).sum()}
-        loss = parts["reconstruction"] + self.beta * parts["mixture"]
+        loss = parts["reconstruction"] + self._weight(module) * parts["mixture"]
         if isinstance(module.table, HodgeTable):
             loss = loss + self.penalty * module.table.edges().sum()
         return loss, parts
+
+    def _weight(self, module: Pima) -> Any:
+        """Before rows have been read there are no clusters to draw them to, and one point would do as well as any."""
+        if not self.guided:
+            return self.beta
+        return jnp.where(module.labels.max() >= 0, self.beta, jnp.minimum(self.beta, _UNREAD))

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from latentry.data import Dataset, Layout, Standardiser
-from latentry.errors import CheckpointError, DataError
+from latentry.errors import CheckpointError, DataError, nearest
 from latentry.models.registry import model_class
 from latentry.nets import Expert
 from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
 
-__all__ = ["load_model", "require_same", "save_model"]
+__all__ = ["load_model", "require_same", "save_model", "stored_model"]
 
 _FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
 
@@ -54,20 +54,31 @@ def _plain(name: str, value: Any) -> Any:
         return {"own": getattr(value, "__qualname__", type(value).__qualname__)}
     if isinstance(value, Mapping):
         return _plain_mapping(name, value)
+    return _as_read_back(value)
+
+
+def _as_read_back(value: Any) -> Any:
+    """What a JSON file gives back: lists, plain numbers, text for keys."""
     if isinstance(value, np.generic):
         return value.item()
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, (tuple, list)):
+        return [_as_read_back(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(key): _as_read_back(part) for key, part in value.items()}
+    return value
 
 
 def _plain_mapping(name: str, value: Mapping[Any, Any]) -> dict[str, Any]:
     """Built-in experts are named with their settings; a function of your own makes the whole parameter your own."""
     if any(isinstance(part, Expert) and part.made_by is None for part in value.values()):
-        return {"own": name}
-    return {"mapping": {key: part.to_json() if isinstance(part, Expert) else part for key, part in value.items()}}
+        shown = ", ".join(f"{key!r}: your expert of {', '.join(part.parameters)}" for key, part in value.items())
+        return {"own": name, "like": "{" + shown + "}"}
+    parts = {str(key): part.to_json() if isinstance(part, Expert) else part for key, part in value.items()}
+    return {"mapping": _as_read_back(parts)}
 
 
-def _restored_part(part: Any) -> Any:
-    return Expert.from_json(part) if isinstance(part, dict) and "expert" in part else part
+def _restored_part(name: str, part: Any) -> Any:
+    return Expert.from_json(part) if name == "experts" else part
 
 
 def _statistics(statistics: Standardiser) -> dict[str, np.ndarray]:
@@ -83,6 +94,17 @@ def load_model(folder: str | Path, **own: Any) -> Any:
         own: Modules or functions of your own that the model was built with, by the parameter's name. They are not
             in the folder, and nothing is imported by name.
     """
+    stored = read_run(folder).manifest["parameters"]
+    for name in own:
+        if name not in stored:
+            raise CheckpointError(f"the model in {folder} has no parameter {name!r}{nearest(name, stored)}")
+        if not isinstance(stored[name], dict) or "own" not in stored[name]:
+            raise CheckpointError(f"{folder} holds {name} itself: leave {name}= out, or the model would be another.")
+    return stored_model(folder, own)
+
+
+def stored_model(folder: str | Path, own: Mapping[str, Any]) -> Any:
+    """The model in a run folder; of ``own``, what the folder cannot hold is taken."""
     files = read_run(folder)
     manifest = files.manifest
     model = model_class(manifest["model"])(**_restore_parameters(folder, manifest["parameters"], own))
@@ -97,6 +119,7 @@ def load_model(folder: str | Path, **own: Any) -> Any:
     model.state_ = _restore_state(model, files, folder)
     model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")
     model.history_ = History(files.history)
+    model.check_loaded(str(folder))
     return model
 
 
@@ -106,15 +129,22 @@ def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapp
         if isinstance(value, dict) and "own" in value:
             if name not in own:
                 raise CheckpointError(
-                    f"{folder} was fitted with your own {name} {value['own']!r}, which a file cannot hold: "
-                    f"pass it as load({str(folder)!r}, {name}={value['own'].split('.')[-1]})."
+                    f"{folder} was fitted with your own {name} {value['own']!r}, which a file cannot hold: pass it in Python, "
+                    f"as latentry.load({str(folder)!r}, {name}={value.get('like', value['own'].split('.')[-1])})."
                 )
-            parameters[name] = own[name]
+            parameters[name] = _alike(folder, name, own[name], value)
         elif isinstance(value, dict):
-            parameters[name] = {key: _restored_part(part) for key, part in value["mapping"].items()}
+            parameters[name] = {key: _restored_part(name, part) for key, part in value["mapping"].items()}
         else:
             parameters[name] = tuple(value) if isinstance(value, list) else value
     return parameters
+
+
+def _alike(folder: str | Path, name: str, given: Any, stored: Mapping[str, Any]) -> Any:
+    """What was given, if it has the names of what the model was fitted with."""
+    if "like" in stored and (not isinstance(given, Mapping) or _plain(name, given).get("like") != stored["like"]):
+        raise CheckpointError(f"{name} = {given!r} is not what {folder} was fitted with: give {stored['like']}.")
+    return given
 
 
 def _restore_features(model: Any, manifest: Mapping[str, Any]) -> None:

@@ -101,12 +101,16 @@ class Found:
 
 def complete_graph(names: tuple[str, ...], outcomes: tuple[int, ...], knowledge: Knowledge | None = None) -> Graph:
     """Every edge that an order of the nodes allows: no independence is assumed."""
-    order = names if knowledge is None else Graph(names, knowledge.required, outcomes).order
-    pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
-    if knowledge is not None:
-        pairs = [(a, b) if knowledge.allowed[names.index(a), names.index(b)] else (b, a) for a, b in pairs]
-        pairs = [(a, b) for a, b in pairs if knowledge.allowed[names.index(a), names.index(b)]]
-    return Graph(names, tuple(pairs), outcomes)
+    if knowledge is None:
+        return Graph(names, tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :]), outcomes)
+    edges = list(knowledge.required)
+    order = Graph(names, knowledge.required, outcomes).order
+    for i, a in enumerate(order):
+        for b in order[i + 1 :]:
+            joined = (a, b) in edges or (b, a) in edges
+            ways = [edge for edge in ((a, b), (b, a)) if knowledge.allowed[names.index(edge[0]), names.index(edge[1])]]
+            edges += [edge for edge in ways if not joined and _acyclic({*edges, edge})][:1]
+    return Graph(names, tuple(edges), outcomes)
 
 
 def free_numbers(graph: Graph) -> int:
@@ -239,6 +243,7 @@ def best_graph(
         fresh = [graph for kind, graph in offers.items() if kind not in tried]
         tried |= set(offers)
         reached = [_reached(rows, best, graph, shape, experiments, steps, unmix) for graph in fresh]
+        best = climb(rows, best.latent, shape, experiments, steps=steps, unmix=unmix)  # as many rounds as its rivals had
         winner = max(reached, key=Found.score, default=best)
         if winner.score() <= best.score() + _GAIN:
             return best

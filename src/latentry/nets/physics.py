@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -126,6 +126,8 @@ class Expert:
         row = self._try(where, start, lambda: self(**start))
         if jnp.shape(row) != shape:
             raise DataError(f"{where} returns shape {jnp.shape(row)}, but a row of {modality!r} has shape {shape}.")
+        if not bool(jnp.isfinite(row).all()):
+            raise DataError(f"{where} is not finite at its start: choose another, or guard the formula there.")
         slopes = self._try(where, start, lambda: jax.jacfwd(lambda v: self(**v))(start))
         for name, slope in slopes.items():
             if not bool(jnp.isfinite(slope).all()):
@@ -188,10 +190,16 @@ def _built(name: str, grid: Any, rule: Callable[..., Any], starts: Mapping[str, 
     for key, value in (changes or {}).items():
         if key not in starts:
             raise DataError(f"{name} has no parameter {key!r}{nearest(key, starts)}")
-        chosen[key] = value if isinstance(value, Parameter) else Parameter(float(value), starts[key].low, starts[key].high)
+        chosen[key] = _within(value if isinstance(value, Parameter) else Parameter(float(value)), starts[key])
     t = np.asarray(points, dtype=np.float32)
     settings = (("grid", points), *((key, chosen[key]) for key in sorted(changes or {})))
     return Expert(lambda **values: rule(t, **values), chosen, (name, settings))
+
+
+def _within(given: Parameter, usual: Parameter) -> Parameter:
+    """The parameter with the usual bounds where it has none of its own."""
+    low = given.low if math.isfinite(given.low) else usual.low
+    return replace(given, low=low, high=given.high if math.isfinite(given.high) else usual.high)
 
 
 def _finite(fields: Mapping[str, Any]) -> dict[str, Any]:
