@@ -191,6 +191,25 @@ def test_a_graph_is_tested_on_new_rows(collider):
     assert "dependence that the graph denies" in refuted.sentence
 
 
+def test_a_constant_node_decides_nothing(collider):
+    model, data = collider
+    still = type(model)(edges=[("A", "C"), ("B", "C")])
+    first, zeros = still.node_probabilities, lambda p: np.eye(2)[np.zeros(len(p), int)]
+    still.node_probabilities = lambda *rows: {n: zeros(p) if n == "A" else p for n, p in first(*rows).items()}
+    found = lt.certify(still, data, only=["causal"])["causal"].verdict
+    assert found.status == "cannot say"
+    assert "node A has one value" in found.sentence
+
+
+def test_slips_get_a_sentence(collider):
+    from sklearn.decomposition import PCA
+
+    with pytest.raises(lt.DataError, match=r"give a list of parts, such as \['natural'\]"):
+        lt.certify(np.zeros(50), {"x": np.zeros((50, 1))}, only="natural")
+    with pytest.raises(lt.DataError, match="PCA is another library's: give its latents"):
+        lt.certify(PCA(1).fit(np.eye(50)), {"x": np.eye(50)})
+
+
 def test_misfit_is_the_divergence_from_the_graph(collider):
     from latentry.certificate.parts.causal import misfit
 

@@ -80,3 +80,15 @@ def test_numbers_that_repeat_are_not_taken_for_information():
     found = lt.certify(rng.integers(0, 3, 342), data, only=["informative", "controls"])
     assert found.trusted
     assert found["informative"].numbers["I(Λ; mass)"].low <= 0
+
+
+def test_few_rows_say_what_they_cannot_reach_and_what_was_left_out(finite):
+    data, latent = finite(finite_laws.planted_natural(), 150)
+    few = lt.certify(latent, data.with_domain(None), only=["controls"], epsilon=0.01)["controls"]
+    assert "even a constant leaves up to" in few.verdict.sentence
+    holes = lt.Dataset(
+        {name: data[name] for name in data.names},
+        observed={name: np.arange(150) % len(data.names) != place for place, name in enumerate(data.names)},
+    )
+    left = lt.certify(latent, holes, only=["controls"])["controls"]
+    assert any("were left out" in note for note in left.notes)

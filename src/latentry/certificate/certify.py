@@ -109,6 +109,8 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
 
 
 def _chosen(only: Sequence[str] | None) -> list[str]:
+    if isinstance(only, str):
+        raise DataError(f"only = {only!r}: give a list of parts, such as [{only!r}].")
     for name in only or ():
         if name not in PARTS:
             raise DataError(f"only: there is no part {name!r}{nearest(str(name), PARTS)}")
@@ -145,6 +147,8 @@ def _check_fits(latents: Any, data: Dataset) -> None:
         if not hasattr(latents, "layout_"):
             raise DataError(f"this {type(latents).__name__} is not fitted: call fit first.")
         return
+    if hasattr(latents, "transform"):
+        raise DataError(f"{type(latents).__name__} is another library's: give its latents, such as its transform(data).")
     count = len(latents) if hasattr(latents, "__len__") else 0
     if count != len(data):
         raise DataError(

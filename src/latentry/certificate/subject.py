@@ -232,7 +232,7 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
     name = data.names[0]
     if len(data.names) > 1 or data[name].ndim != 2:
         raise DataError(
-            "blocks of columns are for data with one table; name modalities instead: blocks=['image', 'curve']."
+            f"blocks of columns are for data with one table; name modalities instead: blocks={list(data.names[:2])}."
         )
     width = data[name].shape[1]
     for block, columns in blocks.items():

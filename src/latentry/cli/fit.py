@@ -34,7 +34,7 @@ def fit(
     nodes: Annotated[
         str | None, typer.Option(help="For causal-pima: outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
     ] = None,
-    epochs: Annotated[int, typer.Option(help="Passes over the rows.")] = 100,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")] = None,
     restarts: Annotated[int, typer.Option(help="Independent fits; the best on held-out rows is kept.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     set_: Settings = None,
@@ -58,7 +58,8 @@ def fit(
     kind = model_class(model)
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
-    chosen: dict[str, Any] = {"epochs": epochs, "restarts": restarts, "seed": seed}
+    chosen: dict[str, Any] = {"restarts": restarts, "seed": seed}
+    chosen |= {} if epochs is None else {"epochs": epochs}
     chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)

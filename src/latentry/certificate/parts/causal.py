@@ -18,6 +18,7 @@ __all__ = ["causal", "graph_of"]
 _DRAWS = 100
 _SEARCH = "bootstrap of the graph search"
 _CELLS = 4096
+_NOTHING = 0.02  # nats in a node that is as good as constant
 
 
 def causal(subject: Subject) -> Part | None:
@@ -80,6 +81,10 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
             "cannot say", "the nodes have too many configurations for a test of the whole graph.", {}, "fewer nodes"
         )
     rows, missing = table.sum(), _freedom(graph)
+    silent = [name for name in graph.names if _entropy(_marginal(table / rows, graph, (name,))) < _NOTHING]
+    if silent:
+        sentence = f"node {silent[0]} has one value in nearly all rows: dependences that the graph denies could not show."
+        return Verdict("cannot say", sentence, {}, "a longer fit, or fewer nodes")
     if missing == 0:
         sentence = "the graph joins every pair of nodes: it denies nothing that new rows could contradict."
         return Verdict("cannot say", sentence, {}, "a sparser graph")
@@ -103,7 +108,10 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
             f"new rows depend in ways that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
         )
         return Verdict("cannot say", sentence, {"dependence beyond the graph": lower}, "more rows")
-    sentence = f"new rows show none of the dependences that the graph denies (p = {p_value:.2g}); other graphs may agree as well."
+    sentence = (
+        f"new rows show none of the dependences that the graph denies (p = {p_value:.2g}; {epsilon:g} nats of them would show "
+        f"with probability {power:.2f}); other graphs may agree as well."
+    )
     change = "rows in which a node was set by the experimenter: only they can direct reversible edges"
     return Verdict("not refuted", sentence, {"dependence beyond the graph": lower}, change, power)
 
@@ -123,6 +131,10 @@ def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
 def _marginal(law: np.ndarray, graph: graphs.Graph, nodes: tuple[str, ...]) -> np.ndarray:
     kept = set(graph.axes(nodes))
     return law.sum(axis=tuple(i for i in range(law.ndim) if i not in kept))
+
+
+def _entropy(law: np.ndarray) -> float:
+    return float(-xlogy(law, law).sum())
 
 
 def _freedom(graph: graphs.Graph) -> int:

@@ -24,6 +24,7 @@ _MOST = 760  # rows of a control: those that choose a student are then few enoug
 _SURE = 0.999  # confidence with which a worthless variable must not be found to say anything
 _TRIES = 3  # permutations, all of which must fail before it is called a fault
 _SLACK = 0.02  # nats by which an estimate may be off at nothing
+_WHOLE = 80  # complete rows that controls of naturality need
 _BINS = 2  # values of a copy of numbers
 Outcome = tuple[bool, str, float]
 
@@ -43,9 +44,29 @@ def controls(subject: Subject) -> Part:
         )
     else:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
-        verdict = Verdict("certified", f"all {len(claims)} controls came out as they should.", evidence, "")
+        sentence = f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
+        verdict = Verdict("certified", sentence, evidence, "")
     note = f"Run on {len(rows)} rows. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
-    return Part("controls", verdict, claims, {}, (note,), ())
+    return Part("controls", verdict, claims, {}, (note, *_left_out(fewer, claims)), ())
+
+
+def _out_of_reach(claims: dict[str, Verdict], epsilon: float) -> str:
+    """What a constant, of which nothing can be open, shows of the size that these rows can certify."""
+    if "constant latent" not in claims or "coin" not in "".join(claims):
+        return ""
+    (bound,) = claims["constant latent"].evidence.values()
+    if bound.value <= epsilon:
+        return ""
+    return f"; even a constant leaves up to {bound.value:.3g} nats open with so few rows, so that {epsilon:g} is out of their reach"
+
+
+def _left_out(subject: Subject, claims: dict[str, Verdict]) -> Iterator[str]:
+    """Controls that could not be run, and why."""
+    if len(subject.observables.names) > 1 and "copy latent" not in claims:
+        whole = np.all([subject.observables.observed[n] for n in subject.observables.names], axis=0).sum()
+        yield f"Controls of naturality need {_WHOLE} rows in which no modality is missing; there are {whole}: they were left out."
+    elif len(subject.observables.names) > 1 and not any("redundancy" in name for name in claims):
+        yield "The latent says too little for permuted modalities to show: these controls of redundancy were left out."
 
 
 def _as_verdict(right: bool, sentence: str, value: float) -> Verdict:
@@ -136,7 +157,7 @@ def _drawn(subject: Subject) -> np.ndarray:
 def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tuple[str, Outcome]]:
     epsilon, data = subject.settings.epsilon, subject.observables.with_domain(None)
     whole = np.flatnonzero(np.all([data.observed[n] for n in data.names], axis=0))
-    if len(whole) < 80:
+    if len(whole) < _WHOLE:
         return
     data = data.take(whole)
     channel = taken(subject.channel, whole)
