@@ -61,6 +61,8 @@ def test_agreement_and_leakage():
     asked = np.repeat([0, 1], 500)
     found = attribute_leakage(asked, {"kept": digit, "lost": np.where(asked == 1, 0, digit)})
     assert float(found["kept"]) < 0.01
+    named = attribute_leakage(np.where(asked == 1, "red", "green"), {"kept": digit.astype(str)})
+    assert float(named["kept"]) == float(found["kept"])
     # H(asked) − H(asked | lost): a 0 was asked from domain 0 in one case of six
     share = 1 / 6
     left = 0.6 * -(share * np.log(share) + (1 - share) * np.log(1 - share))

@@ -13,7 +13,7 @@ import pytest
 import latentry as lt
 from latentry.data import assemble
 from latentry.models.adversarial_steps import _averaged
-from latentry.models.adversarial_terms import Terms, draw_fakes
+from latentry.models.adversarial_terms import Terms, _divergence, draw_fakes
 from latentry.models.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
@@ -26,7 +26,7 @@ TINY = {"latent_dim": 6, "style_dim": 2, "channels": 2, "most_channels": 4, "sty
 
 
 def tiny(**changes):
-    return lt.CGGAN(**{**TINY, "epochs": 2, "pretrain": 0.0, "progress": False, "seed": 3, **changes})
+    return lt.CGGAN(**{**TINY, "epochs": 2, "autoencode": 0.0, "pretrain": 0.0, "progress": False, "seed": 3, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +189,14 @@ def test_translated_rows_are_encoded_and_in_another_domain(fitted, batch):
     assert all((part[4:] == 0).all() and (part[:4] != 0).all() for part in fakes.pixels)
 
 
+def test_divergence_from_the_prior():
+    """½ (m² + s² − 1) − log s, over rows that count."""
+    mean, scale = jnp.array([[1.0], [-1.0], [7.0]]), jnp.array([[1.0], [2.0], [1.0]])
+    wanted = (0.5 + 0.5 * (1 + 4 - 1) - math.log(2)) / 2
+    assert float(_divergence(mean, scale, jnp.array([1.0, 1.0, 0.0]))) == pytest.approx(wanted)
+    assert float(_divergence(jnp.zeros((1, 2)), jnp.ones((1, 2)), jnp.ones(1))) == 0
+
+
 def test_the_average_follows_with_its_half_life(fitted, batch):
     module = replace(fitted.module_, rows=jnp.float32(1e6))
     after = _averaged(module, batch, 7.0)  # seven rows count: one half-life
@@ -208,15 +216,30 @@ def test_augmentation_follows_the_verdicts(fitted, batch):
 
 
 def test_each_player_descends_its_own_loss(fitted, batch):
-    terms, module, key = fitted.phases()[0].loss, fitted.module_, jax.random.key(0)
-    how = fitted.phases()[0].update
-    after, _, _ = how(module, how.start(module), batch, key, 1, jnp.float32(1e-3))
-    one, two, _ = jax.random.split(key, 3)
-    before = terms.discriminator(module, batch, one)[0]
-    assert float(terms.discriminator(replace(module, discriminator=after.discriminator), batch, one)[0]) < float(before)
+    """A step, and the same losses again (a step of rate zero) with the moved player in place of the old one."""
+    how, module, key = fitted.phases()[0].update, fitted.module_, jax.random.key(0)
+    weights, state = how.terms.weights, how.start(module)
+
+    def losses(players, rate=0.0):
+        after, _, found = how(players, state, batch, key, 1, jnp.float32(rate))
+        made = found["generator"] + weights.regression * found["noise_lost"] + weights.divergence * found["divergence"]
+        return after, float(found["discriminator"]), float(made + weights.reconstruction * found["reconstruction"])
+
+    after, before, _ = losses(module, 1e-3)
     moved = replace(module, discriminator=after.discriminator)
-    first, last = (terms.makers(makers, moved, batch, two, terms.weights)[0] for makers in (module.makers, after.makers))
-    assert float(last) < float(first)
+    _, against, old = losses(moved)
+    assert against < before
+    assert losses(replace(moved, makers=after.makers))[2] < old
+
+
+def test_the_mask_is_drawn_to_zero_beside_adam(fitted, batch):
+    how, state = fitted.phases()[0].update, fitted.phases()[0].update.start(fitted.module_)
+    still = replace(how, terms=replace(how.terms, weights=how.terms.weights._replace(mask=0.0)))
+    masks = [
+        way(fitted.module_, state, batch, jax.random.key(0), 1, jnp.float32(1e-3))[0].makers.generator.domains.importance
+        for way in (still, how)
+    ]
+    assert np.allclose(masks[0] - masks[1], 1e-3 * 0.3, atol=1e-6)
 
 
 def test_the_loop_sees_what_is_not_finite(fitted, pictures):
@@ -228,12 +251,13 @@ def test_the_loop_sees_what_is_not_finite(fitted, pictures):
 
 
 def test_phases():
-    model = tiny(epochs=10, pretrain=0.3)
-    assert [(phase.name, phase.epochs, phase.loss.weights.sparsity) for phase in model.phases()] == [
+    model = tiny(epochs=14, autoencode=0.3, pretrain=0.3)
+    assert (model.phases()[0].name, model.phases()[0].epochs) == ("autoencode", 4)
+    assert [(phase.name, phase.epochs, phase.loss.weights.sparsity) for phase in model.phases()[1:]] == [
         ("pretrain", 3, 0.0),
         ("finetune", 7, 0.1),
     ]
-    assert isinstance(model.phases()[0].loss, Terms)
+    assert isinstance(model.phases()[1].loss, Terms)
 
 
 def test_precision():

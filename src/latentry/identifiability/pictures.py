@@ -94,7 +94,14 @@ def attribute_leakage(changed: Any, unchanged: Mapping[str, Any], **options: Any
     >>> float(found["digit"]) < 0.02, round(float(found["tint"]), 2)
     (True, 0.69)
     """
-    return {name: mutual_information(changed, values, **options) for name, values in unchanged.items()}
+    asked = _numbers(changed)
+    return {name: mutual_information(asked, _numbers(values), **options) for name, values in unchanged.items()}
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """Names of classes as codes, numbers as they are."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "buif" else np.unique(array, return_inverse=True)[1]
 
 
 def _both(real: Any, made: Any, features: Features | None, least: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,9 @@ import optax
 
 from latentry.data import Batch
 from latentry.models.adversarial import Adversaries, Makers
-from latentry.models.adversarial_terms import PATH_DECAY, Terms, Weights
+from latentry.models.adversarial_terms import PATH_DECAY, Rebuilding, Terms, Weights
 
-__all__ = ["Alternation"]
+__all__ = ["Alternation", "Autoencoding"]
 
 _WARM = 0.05  # share of the rows seen over which the average reaches back, while they are few
 
@@ -65,6 +65,26 @@ class Alternation:
         return _averaged(module, batch, self.half_life), optimiser, found
 
 
+@dataclass(frozen=True)
+class Autoencoding:
+    """A step of the makers alone, by :class:`Rebuilding`."""
+
+    terms: Rebuilding
+    half_life: float
+
+    def start(self, module: Adversaries) -> Any:
+        """Adam for the makers."""
+        return _adam("makers").init(eqx.filter(module.makers, eqx.is_inexact_array))
+
+    def __call__(
+        self, module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, step: int, rate: jax.Array
+    ) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
+        """As the loop asks for it."""
+        weights = Weights(*(jnp.float32(weight) for weight in self.terms.weights))
+        module, optimiser, found = _rebuilding_step(module, optimiser, batch, key, weights, rate)
+        return _averaged(module, batch, self.half_life), optimiser, found
+
+
 class _Programs:
     """An alternation as compiled programs know it: phases that differ in weights alone share them."""
 
@@ -106,6 +126,18 @@ def _shrunk(makers: Makers, weight: jax.Array) -> Makers:
         return makers
     old = makers.generator.domains.importance
     return eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - weight, 0.0))
+
+
+@eqx.filter_jit
+def _rebuilding_step(
+    module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, weights: Weights, rate: jax.Array
+) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
+    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
+        return Rebuilding(weights).of(part, module, batch, key, weights)
+
+    (value, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
+    part, optimiser = _makers_moved(module.makers, slope, optimiser, rate)
+    return _with(module, makers=_shrunk(part, rate * weights.mask)), optimiser, {"loss": value, **found}
 
 
 @eqx.filter_jit

@@ -15,7 +15,7 @@ from latentry.nets import SparsityTerm
 from latentry.nets.augmentation import augment
 from latentry.nets.prior import normal_log_density
 
-__all__ = ["PATH_DECAY", "Fakes", "Terms", "Weights", "draw_fakes"]
+__all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes"]
 
 Values = dict[str, jax.Array]
 PATH_DECAY = 0.01  # of the running mean of path lengths
@@ -102,8 +102,7 @@ class Terms:
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
             fakes = fakes.with_still(mean + scale * jax.random.normal(three, mean.shape), batch.domain, rows // 2)
-            apart = (0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1)
-            found["divergence"] = _mean(apart, batch.weight)
+            found["divergence"] = _divergence(mean, scale, batch.weight)
         else:
             fakes = draw_fakes(makers, module, batch, None, one)
         pictures = makers.generator(fakes.noise, fakes.domain, fakes.pixels)  # one pass for both: half to compile
@@ -156,6 +155,32 @@ class Terms:
 
 
 @dataclass(frozen=True)
+class Rebuilding:
+    """A variational autoencoder's loss alone: before the players meet, both makers learn what pictures look like."""
+
+    weights: Weights
+
+    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, Values]:
+        """As a phase measures it."""
+        return self.of(module.makers, module, batch, key, self.weights)
+
+    def of(
+        self, makers: Makers, module: Adversaries, batch: Batch, key: jax.Array, weights: Weights
+    ) -> tuple[jax.Array, Values]:
+        """Squared differences of pictures and what draws from their encodings give, and the divergence of these."""
+        real = module.inward(batch.values[module.modality])
+        mean, scale = makers.encoder(real)
+        noise = mean + scale * jax.random.normal(key, mean.shape)
+        apart = ((makers.generator(noise, batch.domain) - real) ** 2).mean((1, 2, 3))
+        found = {
+            "reconstruction": _mean(apart, batch.weight),
+            "divergence": _divergence(mean, scale, batch.weight),
+            "mask": makers.generator.domains.penalty(),
+        }
+        return weights.reconstruction * found["reconstruction"] + weights.divergence * found["divergence"], found
+
+
+@dataclass(frozen=True)
 class Fakes:
     """What pictures are generated from."""
 
@@ -189,6 +214,11 @@ def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Arr
     domain = jnp.concatenate([batch.domain[:-count], (batch.domain[-count:] + away) % domains])
     still = (jnp.arange(rows) >= rows - count)[:, None, None, None]
     return Fakes(noise, domain, tuple(jnp.where(still, 0.0, part) for part in pixels))
+
+
+def _divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Array:
+    """Of normal laws from the standard one, per latent."""
+    return _mean((0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1), weight)
 
 
 def _lost(makers: Makers, made: jax.Array, noise: jax.Array) -> jax.Array:

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.data import Batch, Dataset, Domain
 from latentry.errors import DataError, nearest
 from latentry.models.adversarial import Adversaries, Generator, Makers
-from latentry.models.adversarial_steps import Alternation
-from latentry.models.adversarial_terms import Terms, Weights
+from latentry.models.adversarial_steps import Alternation, Autoencoding
+from latentry.models.adversarial_terms import Rebuilding, Terms, Weights
 from latentry.models.base import LatentModel
 from latentry.models.checks import check_latents, whole_number
 from latentry.models.domains import check_domain, domain_facts
@@ -28,7 +28,7 @@ from latentry.models.picture_checks import (
     check_range,
     check_resolution,
 )
-from latentry.models.picture_grid import picture_grid, write_png
+from latentry.models.picture_making import Decode, Grids, Sample, Still, noise_behind
 from latentry.nets.domain_style import DomainEmbedding, DomainFlow
 from latentry.nets.residual import Discriminator, PictureEncoder
 from latentry.nets.style import Mapping, Synthesis
@@ -36,9 +36,9 @@ from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]
 
-_ACROSS, _DOWN = 8, 4  # pictures of a grid, for each domain
 _R1_EVERY, _PATH_EVERY = 16, 8
 _TARGET = 0.6  # mean sign of verdicts on real pictures, above which they are changed more often
+_ALONE = 4.0  # how much faster the makers learn by themselves
 _NO_SCORE = "CGGAN has no likelihood: compare its samples with real pictures by identifiability.frechet_distance."
 
 
@@ -49,7 +49,7 @@ class CGGAN(LatentModel):
     Noise ε ~ N(0, I) and the domain u give latents z: the first ``style_dim`` go through an increasing flow of their own for
     each domain, as far as a learned mask lets them; the others are the content, whose law is the same everywhere. Latents
     give a style w, and w scales the weights of convolutions that make the picture. A discriminator with a verdict for each
-    domain is the opponent (Karras et al., 2020). In the second part of the training an L1 penalty on
+    domain is the opponent (Karras et al., 2020). In the last part of the training an L1 penalty on
     :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between sufficient changes
     and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the noise behind pictures
     along the way, and real pictures are rebuilt from it and generated in other domains, so that translation keeps content.
@@ -66,8 +66,10 @@ class CGGAN(LatentModel):
         value_range: Lowest and highest value of the pictures.
         conditioning: "flow", or "embedding": the domain as a learned vector beside the latents, as in a conditional StyleGAN2.
         mask: Weight of the size of the mask; None for flows on all style latents and no mask.
-        sparsity: Weight of the L1 penalty on the mixing, in the second part.
-        pretrain: Share of the epochs before sparsity begins.
+        sparsity: Weight of the L1 penalty on the mixing, in the last part.
+        autoencode: Share of the epochs in which generator and encoder learn by themselves, as a variational autoencoder: they
+            cost less than half, and the discriminator then meets a generator that knows what pictures look like.
+        pretrain: Share of the other epochs before sparsity begins.
         channels: Of the convolutions at the finest resolution; doubled at each coarser one.
         most_channels: Up to which they are doubled.
         style_width: Of w.
@@ -95,7 +97,7 @@ class CGGAN(LatentModel):
     latent_dim: int = 64
     epochs: int = 100
     batch_size: int = 32
-    learning_rate: float = 4e-3
+    learning_rate: float = 2.5e-3
     clip: float | None = None
     validation: float = 0.0
     patience: int | None = None
@@ -105,16 +107,17 @@ class CGGAN(LatentModel):
     conditioning: str = "flow"
     mask: float | None = 0.3
     sparsity: float = 0.1
-    pretrain: float = 0.5
+    autoencode: float = 0.5
+    pretrain: float = 0.4
     channels: int = 16
     most_channels: int = 256
     style_width: int = 64
     mapping_layers: int = 2
     r1: float = 0.1
     path: float = 0.5
-    regression: float = 2.0
+    regression: float = 0.5
     reconstruction: float = 100.0
-    divergence: float = 0.3
+    divergence: float = 1.0
     translation: float = 0.5
     augmentation: Sequence[str] = field(default=("shift", "scale"))
     adapt_rows: float = 100_000
@@ -150,7 +153,7 @@ class CGGAN(LatentModel):
         """
         check_equal_sizes(X)
         whole_number("grids_every", grids_every, least=1)
-        self._grids = None if grids is None else _Grids(str(grids), grids_every)
+        self._grids = None if grids is None else Grids(str(grids), grids_every)
         try:
             super().fit(X, y, **options)
         finally:
@@ -224,11 +227,18 @@ class CGGAN(LatentModel):
         return 1 if len(shape) == 2 else shape[2]
 
     def phases(self) -> tuple[Phase, ...]:
-        """Without sparsity, then with it."""
-        first = round(self.pretrain * self.epochs)
+        """The makers alone; then against the discriminator, without sparsity and with it."""
+        alone = round(self.autoencode * self.epochs) if self._encodes() else 0
+        first = round(self.pretrain * (self.epochs - alone))
         plain = self._phase("pretrain", first, 0.0, "constant")
-        fine = self._phase("finetune", self.epochs - first, self.sparsity, self.schedule)
-        return tuple(phase for phase in (plain, fine) if phase.epochs)
+        fine = self._phase("finetune", self.epochs - alone - first, self.sparsity, self.schedule)
+        return tuple(phase for phase in (self._alone(alone), plain, fine) if phase.epochs)
+
+    def _alone(self, epochs: int) -> Phase:
+        terms = Rebuilding(self._weights(0.0))
+        update, hook = Autoencoding(terms, float(self.average_rows)), getattr(self, "_grids", None)
+        rate = _ALONE * self.learning_rate
+        return Phase("autoencode", terms, epochs, rate, self.schedule, update=update, after_epoch=hook)
 
     def _phase(self, name: str, epochs: int, sparsity: float, schedule: Any) -> Phase:
         terms = Terms(self._weights(sparsity), self.sparsity > 0, self._encodes(), self.translation)
@@ -282,7 +292,7 @@ class CGGAN(LatentModel):
         rows = {"noise": rng.standard_normal((n, self.latent_dim), dtype=np.float32)}
         seen = np.asarray(self.facts_["seen"])
         codes = rng.choice(seen, n) if domain is None else self._codes(domain, n)
-        return self._made(rows["noise"], codes, _Sample(), seed)
+        return self._made(rows["noise"], codes, Sample(), seed)
 
     def translate(
         self, images: Any, to: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
@@ -298,7 +308,7 @@ class CGGAN(LatentModel):
             steps: Of "optimise".
         """
         noise = self.invert(images, inversion=inversion, domain=domain, steps=steps)
-        return self._made(noise, self._codes(to, len(noise)), _Still())
+        return self._made(noise, self._codes(to, len(noise)), Still())
 
     def reconstruct(
         self, images: Any, domain: Any = None, *, inversion: str = "encoder", steps: int = 100
@@ -306,7 +316,7 @@ class CGGAN(LatentModel):
         """Pictures from the noise that was found behind them, in their own domain."""
         codes = self._source(images, domain)
         noise = self.invert(images, inversion=inversion, domain=domain, steps=steps)
-        return self._made(noise, codes, _Still())
+        return self._made(noise, codes, Still())
 
     def invert(
         self, images: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
@@ -318,7 +328,7 @@ class CGGAN(LatentModel):
         whole_number("steps", steps, least=1)
         data = self._ready(self._pictures(images), None)
         if inversion == "encoder":
-            return map_rows(_noise_behind, self.module_, data)
+            return map_rows(noise_behind, self.module_, data)
         codes = self._source(images, domain)
         found = jnp.asarray(data[self.facts_["modality"]], jnp.float32)
         return descend_to(self.module_.average, self.module_.inward(found), jnp.asarray(codes), steps)
@@ -329,7 +339,7 @@ class CGGAN(LatentModel):
         if self.conditioning == "embedding":
             raise DataError('with conditioning="embedding" latents alone make no picture: use sample or translate.')
         values = check_latents(latents, self.latent_dim)
-        return self._made(values, np.zeros(len(values), np.int32), _Decode())
+        return self._made(values, np.zeros(len(values), np.int32), Decode())
 
     def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
         """It has no likelihood: this raises."""
@@ -378,48 +388,3 @@ class CGGAN(LatentModel):
         rows = Dataset({"noise": noise}, Domain(np.array(codes, dtype=np.int32), self.layout_.domain_labels))
         found = map_rows(how, self.module_, rows, seed=seed)
         return found[..., 0] if flat else found
-
-
-@dataclass(frozen=True)
-class _Sample:
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        noise, makers = batch.values["noise"], module.average
-        pixels = makers.generator.synthesis.noise(len(noise), key)
-        return module.outward(makers.generator(noise, batch.domain, pixels), flat=False)
-
-
-@dataclass(frozen=True)
-class _Still:
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        return module.outward(module.average.generator(batch.values["noise"], batch.domain), flat=False)
-
-
-@dataclass(frozen=True)
-class _Decode:
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        return module.outward(module.average.generator.picture(batch.values["noise"]), flat=False)
-
-
-def _noise_behind(module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-    return module.average.encoder(module.inward(batch.values[module.modality]))[0]
-
-
-@dataclass(frozen=True)
-class _Grids:
-    """After an epoch: the same noise in each domain, as a file named by the rows seen."""
-
-    folder: str
-    every: int
-
-    def __call__(self, module: Adversaries, data: Dataset, key: jax.Array) -> Adversaries:
-        rows = round(float(module.rows))
-        if round(rows / len(data)) % self.every:
-            return module
-        domains = module.discriminator.verdict.bias.shape[0]
-        noise = np.random.default_rng(0).standard_normal((_ACROSS * _DOWN, module.average.generator.domains.latents))
-        labels = Domain(np.repeat(np.arange(domains, dtype=np.int32), len(noise)), tuple(range(domains)))
-        wanted = Dataset({"noise": np.tile(noise, (domains, 1)).astype(np.float32)}, labels)
-        made = (map_rows(_Sample(), module, wanted) - module.low) / (module.high - module.low)
-        Path(self.folder).mkdir(parents=True, exist_ok=True)
-        write_png(Path(self.folder) / f"rows-{rows:09d}.png", picture_grid(made, columns=_ACROSS), enlarge=2)
-        return module

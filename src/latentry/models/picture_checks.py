@@ -19,7 +19,7 @@ __all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_ran
 
 _SMALLEST, _LARGEST = 8, 256
 _WEIGHTS = ("sparsity", "r1", "path", "regression", "reconstruction", "divergence", "average_rows", "adapt_rows")
-_SHARES = ("translation", "pretrain")
+_SHARES = ("translation", "pretrain", "autoencode")
 
 
 def check_equal_sizes(pictures: Any) -> None:
