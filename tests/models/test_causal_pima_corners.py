@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 import latentry as lt
 from latentry.graphs import Graph, Knowledge
@@ -227,3 +228,13 @@ def test_both_ends_set_need_no_direction(trial, recwarn):
     model = lt.CausalPIMA(**QUICK, epochs=2).fit(data)
     model.sample(3, do={"N1": 1, "N2": 0})
     assert not [w for w in recwarn if "either way" in str(w.message)]
+
+
+def test_many_values_do_not_lie_on_one_line():
+    """Six groups in the plane, one node: found by default, without a word about means."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 6, 300)
+    angle = 2 * np.pi * group / 6
+    rows = 4 * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(300, 5))
+    model = lt.CausalPIMA(**QUICK | {"nodes": (6,)}, epochs=40).fit(rows)
+    assert adjusted_rand_score(group, model.clusters(rows)) > 0.9

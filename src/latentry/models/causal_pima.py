@@ -38,6 +38,7 @@ from latentry.training import Phase, map_rows
 
 __all__ = ["CausalPIMA"]
 
+_ALONG_AN_AXIS = 3  # values that have room along one latent
 _PRETRAINING = 0.5  # share of the epochs
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
@@ -62,7 +63,7 @@ class CausalPIMA(VAE):
         graph: "search" (exact search and the bound of the whole mixture, after every few epochs), or "hodge" (the
             paper's differentiable graph, end to end).
         means: "axes" (node ℓ moves latent ℓ), "additive" (parts add up), "free" (the paper: every cluster its own), or
-            "auto": axes where there are enough latents.
+            "auto": axes where there are enough latents, and no node has more than three values to lie along its own.
         covariance: "diagonal", or "full" for a covariance in each cluster.
         gamma: "exact", or "sample" for the paper's probabilities at one drawn z.
         pretraining: "guided" (rows are first read as nodes from the data themselves, and the latents are trained to that
@@ -194,7 +195,7 @@ class CausalPIMA(VAE):
 
     def _nodes(self) -> Nodes:
         names, outcomes = parse_nodes(self.__dict__["nodes"])
-        means = self._means(len(names))
+        means = self._means(outcomes)
         done = [*self.facts_["experiments"], {}]  # the last is mere observation
         values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
         free = np.array([[name not in do for name in names] for do in done], float)
@@ -204,10 +205,11 @@ class CausalPIMA(VAE):
         shape = shape_of(outcomes, self.latent_dim, means=means, full=self.covariance == "full")
         return Nodes(names, outcomes, experiments, knowledge, shape, unmix=means == "axes")
 
-    def _means(self, nodes: int) -> str:
+    def _means(self, outcomes: Sequence[int]) -> str:
         if self.means != "auto":
             return self.means
-        return "axes" if self.latent_dim >= nodes and self.covariance == "diagonal" else "additive"
+        roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
+        return "axes" if roomy and self.covariance == "diagonal" else "additive"
 
     def phases(self) -> tuple[Phase, ...]:
         """Coordinates first, then nodes and everything together."""
