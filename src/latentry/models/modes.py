@@ -78,7 +78,7 @@ def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) 
     read, places, names = values[:, cells], {}, np.full((len(outcomes),) * 2, -np.inf)
     for node, count in enumerate(outcomes):
         fits = np.stack([allowed[:, values[node] == value].any(axis=1) for value in range(count)], axis=1)
-        fits = np.where(fits.all(axis=1, keepdims=True), False, fits)  # speaks in rows in which this node was set
+        fits = fits & ~fits.all(axis=1, keepdims=True)  # speaks in rows in which this node was set
         for other in range(len(outcomes)):
             if outcomes[other] == count:
                 agreement = np.eye(count)[read[other]].T @ fits + 1e-6 * np.eye(count)  # as they are, if nothing speaks for more
