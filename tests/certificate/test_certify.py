@@ -265,3 +265,28 @@ def test_a_domain_that_is_too_small_leaves_the_pooled_answer(finite):
     part = lt.certify(latent, data.with_domain(small), only=["natural"])["natural"]
     assert part.verdict.status == "cannot say"
     assert any("Not judged domain by domain" in note for note in part.notes)
+
+
+def test_coins_learned_by_heart_are_no_certified_fit():
+    """The only thing to judge would be collapse, which says nothing of new rows."""
+    coins = np.random.default_rng(0).integers(0, 2, size=(200, 10)).astype(float)
+    model = lt.VAE(likelihood="bernoulli", epochs=2, hidden=(4,), validation=0.0, progress=False).fit(coins[:100])
+    assert lt.certify(model, coins[100:], only=["fit"])["fit"].verdict.status != "certified"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"epsilon": np.inf}, "must be positive and finite"),
+        ({"quantiser": 3000}, "too few to place 3000 values"),
+        ({"blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
+    ],
+)
+def test_declarations_that_cannot_be_right(options, sentence):
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    try:
+        found = lt.certify(rows[:, :2], lt.Dataset(rows), only=["natural"], **options)
+    except lt.DataError as error:
+        assert sentence in str(error)
+    else:
+        assert sentence in found["natural"].verdict.sentence

@@ -67,7 +67,7 @@ def test_a_forged_number_is_noticed(certificate, planted):
     found = check(lt.Certificate.from_json(document), latent, data)
     assert not found.same
     assert any(name in sentence for sentence in found.numbers)
-    assert found.verdicts == ("natural: refuted then, certified now.",)
+    assert found.verdicts[0] == "natural: refuted then, certified now."
 
 
 def test_other_data_are_refused(certificate, planted):
@@ -95,3 +95,26 @@ def test_parts_by_name(certificate):
     assert certificate.reached("natural")
     assert not certificate.reached("identifiable")
     assert str(certificate).count("\n") == len(certificate.parts)
+
+
+FORGERIES = {
+    "a sentence": lambda part: part["verdict"].update(sentence="natural within 0.000001 nats."),
+    "a direction": lambda part: next(iter(part["numbers"].values())).update(direction="exact", confidence=1.0),
+    "claims": lambda part: part["claims"].clear(),
+    "evidence": lambda part: next(iter(part["verdict"]["evidence"].values())).update(value=1e-9),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_forgeries_are_noticed(certificate, planted, forge):
+    data, latent = planted
+    document = json.loads(certificate.to_json())
+    forge(next(part for part in document["parts"] if part["name"] == "natural"))
+    assert not check(lt.Certificate.from_json(document), latent, data).same
+
+
+def test_what_was_not_asked_is_not_relied_on(planted):
+    data, latent = planted
+    found = lt.certify(latent, data, epsilon=0.1, only=["natural"])
+    assert found.verdict.status == "cannot say"
+    assert "was left out" in found.verdict.sentence

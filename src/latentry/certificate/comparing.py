@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from latentry.errors import DataError
 from latentry.evidence import Bound
 
 __all__ = ["Comparison", "check"]
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,34 @@ def compare(before: Certificate, after: Certificate, tolerance: float) -> Compar
     verdicts += [f"{name}: there then, not there now." for name in _answers(before) if name not in _answers(after)]
     then, now = before.split.get("audited"), after.split.get("audited")
     verdicts += [] if then == now else [f"rows: {then} audited then, {now} now; were seen= rows given?"]
+    fresh = [name for name in _answers(after) if name not in _answers(before)]
+    verdicts += [f"{name}: not there then, {_answers(after)[name]} now." for name in fresh]
+    verdicts += list(_words(before, after))
     moves = [move for name in after.parts if name in before.parts for move in _moves(before[name], after[name])]
     words = [f"{name}: {old:.5g} then, {new:.5g} now." for name, old, new, gap in moves if gap > tolerance]
     largest = max((gap for *_, gap in moves), default=0.0)
     return Comparison(tuple(verdicts), tuple(words), largest, len(moves))
+
+
+def _words(before: Certificate, after: Certificate) -> Iterator[str]:
+    """Sentences and kinds of bounds that differ; numbers within sentences may differ as little as two of a hundred."""
+    old, new = _sayings(before), _sayings(after)
+    for name in (name for name in old if name in new):
+        (plain, numbers), (other, others) = old[name], new[name]
+        same = plain == other and len(numbers) == len(others) and np.allclose(numbers, others, rtol=0.02, atol=1e-12)
+        if not same:
+            yield f"{name}: it does not say the same now."
+
+
+def _sayings(certificate: Certificate) -> dict[str, tuple[str, list[float]]]:
+    found = {"the certificate": certificate.verdict.sentence, "rows": str(certificate.split["sentence"])}
+    for name, part in certificate.parts.items():
+        for claim, verdict in {"": part.verdict, **part.claims}.items():
+            bounds = "; ".join(f"{b.direction} {b.confidence} {b.value:.6g}" for b in verdict.evidence.values())
+            found[f"{name}, {claim}".rstrip(", ")] = f"{verdict.sentence} [{bounds}]"
+        for title, number in part.numbers.items():
+            found[f"{name}, number {title}"] = getattr(number, "direction", "")
+    return {name: (_NUMBER.sub("#", text), [float(n) for n in _NUMBER.findall(text)]) for name, text in found.items()}
 
 
 def _answers(certificate: Certificate) -> dict[str, str]:

@@ -20,6 +20,7 @@ from latentry.evidence.verdict import Status, all_of
 __all__ = ["Certificate"]
 
 _DECISIVE = ("identifiable", "natural", "causal")
+_ALWAYS = ("identifiable", "natural", "controls")
 _ORDER = ("refuted", "cannot say", "not refuted", "certified")
 
 
@@ -59,7 +60,7 @@ class Certificate:
     @property
     def trusted(self) -> bool:
         """Whether the controls came out as they should."""
-        return "controls" not in self.parts or not self.parts["controls"].verdict.refuted
+        return "controls" not in self.parts or self.parts["controls"].verdict.certified
 
     @property
     def verdict(self) -> Verdict:
@@ -68,9 +69,10 @@ class Certificate:
             return Verdict(
                 "cannot say", self.parts["controls"].verdict.sentence, {}, self.parts["controls"].verdict.change
             )
+        unasked = [name for name in _ALWAYS if name not in self.parts]
+        if unasked:
+            return Verdict("cannot say", f"not all was asked: {', '.join(unasked)} was left out.", {}, "all parts")
         asked = [self.parts[name].verdict for name in _DECISIVE if name in self.parts]
-        if not asked:
-            return Verdict("cannot say", "none of the decisive questions was asked.")
         return all_of(asked, "the latent can be relied on")
 
     @property

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from latentry.data import Dataset
+from latentry.data.row_marks import row_marks
 from latentry.data.split import split_rows
 from latentry.errors import DataError
 
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
 
+_ASIDE = "Certify on new rows, or fit on a part: training, fresh = data.split(0.8, 0.2)."
+_DISTINCT = 0.9  # share of distinct rows above which an equal row is the same row
 FEWEST = 40  # rows that can be audited at all: half of them fit students, half are judged
 
 
@@ -20,7 +23,7 @@ FEWEST = 40  # rows that can be audited at all: half of them fit students, half 
 class Split:
     """The rows that are audited, and how it is known that they are new.
 
-    `origin` is "set aside" (the rest of these data has the fingerprint of the training rows, so that it is proved),
+    `origin` is "set aside" (the rows of the fit among these data are known and left out), "new" (there are none),
     "validation" (the data are those of the fit; what the fit held out is taken), "named" (the caller said which rows
     trained the latents), or "trust".
     """
@@ -48,7 +51,29 @@ def rows_to_audit(model: Any, data: Dataset) -> Split:
         if parts is not None and data.take(parts[0]).fingerprint == mark:
             sentence = f"{len(parts[1])} of {len(data)} rows were set aside; the others are exactly those of the fit."
             return _enough(Split(parts[1], "set aside", sentence, len(data), parts[0]))
-    return _trusted(data, "Their fingerprint is not that of the training rows")
+    marks = getattr(model, "marks_", None)
+    if not marks:
+        return _trusted(data, "Their fingerprint is not that of the training rows")
+    return _by_marks(model, data, marks)
+
+
+def _by_marks(model: Any, data: Dataset, marks: Any) -> Split:
+    """Row by row: one that trained the model is known wherever it stands, and whatever domain it is given now."""
+    own = row_marks(data, model.layout_.modalities)
+    trained, chose = np.isin(own, marks["trained"]), np.isin(own, marks.get("held out", own[:0]))
+    if not trained.any() and not chose.any():
+        sentence = f"None of the {len(data)} rows is one of those that the model was fitted to."
+        return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
+    if len(np.unique(marks["trained"])) < _DISTINCT * len(marks["trained"]):
+        return _trusted(data, "Rows of the fit repeat each other, so that equal rows may yet be new")
+    rows = np.flatnonzero(~trained)
+    if not len(rows):
+        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
+    sentence = f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
+    if chose.any():
+        sentence += f" {(chose & ~trained).sum()} of them took no part in its gradients, but chose its epoch."
+    origin = "validation" if chose[rows].all() else "set aside"
+    return _enough(Split(rows, origin, sentence, len(data), np.flatnonzero(trained)))
 
 
 def unseen_rows(data: Dataset, seen: Any) -> Split:
@@ -56,6 +81,9 @@ def unseen_rows(data: Dataset, seen: Any) -> Split:
     if seen is None:
         return _trusted(data, "Nothing is known about which rows trained the latents")
     trained = np.zeros(len(data), dtype=bool)
+    given = np.asarray(seen)
+    if given.dtype.kind in "iu" and (len(np.unique(given)) < given.size or (given < 0).any()):
+        raise DataError("seen: row numbers count from 0 and are given once each; a mask of rows must be booleans.")
     try:
         trained[np.asarray(seen)] = True
     except (IndexError, ValueError, TypeError):
@@ -68,10 +96,7 @@ def unseen_rows(data: Dataset, seen: Any) -> Split:
 def _validation(model: Any, data: Dataset) -> Split:
     share = getattr(model, "validation", 0.0)
     if not share or round(share * len(data)) < 1:
-        raise DataError(
-            "every row of these data trained the model: nothing is left to audit. Certify on new rows, or fit on a part: "
-            "training, fresh = data.split(0.8, 0.2)."
-        )
+        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
     parts = split_rows(len(data), (1 - share, share), _strata(data), None, model.seed)
     sentence = (
         f"The data are those of the fit. Audited are the {len(parts[1])} of {len(data)} rows that it held out; they took no "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from latentry.certificate.splitting import FEWEST
 from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 
@@ -30,9 +32,9 @@ class Settings:
     restarts: int = 0
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
+        if not 0 < self.epsilon < math.inf:
             raise DataError(
-                f"epsilon = {self.epsilon:g} must be positive: it is the largest error that counts as natural."
+                f"epsilon = {self.epsilon:g} must be positive and finite: it is the largest error that counts as natural."
             )
         if not 0 < self.level < 0.5:
             raise DataError(f"level = {self.level:g} must lie between 0 and 0.5.")
@@ -191,6 +193,8 @@ def _quantised(subject: Subject) -> Subject:
 
     spread = latents.mean.std(axis=0)
     scaled = latents.mean / np.where(spread > 0, spread, 1.0)
+    if len(scaled) < 5 * count or len(scaled) - max(len(scaled) // 5, 2 * count) < FEWEST:
+        raise DataError(f"quantiser = {count}: {len(scaled)} rows are too few to place {count} values and audit the rest.")
     some = np.random.default_rng(subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
     centres = KMeans(count, n_init=4, random_state=subject.settings.seed).fit(scaled[some])
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
@@ -239,6 +243,10 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
         strange = [c for c in columns if not 0 <= int(c) < width]
         if strange:
             raise DataError(f"block {block!r} names column {strange[0]}, and there are {width}.")
+    used = [int(column) for columns in blocks.values() for column in columns]
+    if len(set(used)) < len(used):
+        twice = next(column for column in used if used.count(column) > 1)
+        raise DataError(f"blocks: column {twice} is in two blocks, which would then share it; give each column once.")
     table = np.asarray(data[name])
     mask = data.observed[name]
     return Dataset(

@@ -63,6 +63,8 @@ def certify(
 ) -> None:
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
     needed = demanded(required)
+    if check_ is not None and needed:
+        raise DataError("--require asks of a new certificate, --check compares an old one: use one of them at a time.")
     subject = _latents(latents)
     names = wanted(subject) if hasattr(subject, "channel") else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
@@ -86,6 +88,10 @@ def _latents(path: Path) -> Any:
         raise DataError(f"{path} holds no run: give the folder of a fitted model, or a file of latents.")
     if holds_run(path):
         return load_model(path)
+    if path.suffix == ".npy" and path.exists():
+        array = np.load(path, allow_pickle=False)
+        if array.ndim == 1:
+            return array
     table = read(path)
     if set(table.names) == {"mean", "scale"}:
         return GaussianChannel(np.asarray(table["mean"], np.float64), np.asarray(table["scale"], np.float64))

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
+from latentry.data.row_marks import row_marks
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
 from latentry.models.checks import check_common, check_latents, check_rows, whole_number
 from latentry.models.domains import without_empty_domains
@@ -293,6 +294,8 @@ class LatentModel(TransformerMixin, BaseEstimator):
                 DataWarning,
                 stacklevel=5,
             )
+        parts = {"trained": training} | ({} if held_out is None else {"held out": held_out})
+        self.marks_ = {name: np.sort(row_marks(part, data.names)) for name, part in parts.items()}
         self.statistics_ = Standardiser.of(training, self.standardised())
         feed = Feed(training.standardise(self.statistics_), self.batch_size)
         aside = None

@@ -52,7 +52,7 @@ def fit(subject: Subject) -> Part:
 def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
     judged = [claim for name, claim in claims.items() if name != "restarts agree"]
     judged += [c for name, c in claims.items() if name == "restarts agree" and c.refuted]
-    if not judged:
+    if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
         return Verdict("cannot say", "the fit was scored, and nothing to compare the score with was found.")
     return all_of(judged, f"the {type(subject.model).__name__} describes rows that it has not seen")
 

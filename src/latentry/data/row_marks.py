@@ -1,0 +1,51 @@
+"""A number for each row that is the same wherever the row stands, and differs for other rows: which rows were seen before?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentry.data.rows import blocks
+
+__all__ = ["row_marks"]
+
+Marks = NDArray[np.uint64]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+def row_marks(data: Any, names: Iterable[str]) -> Marks:
+    """A 64-bit mark of each row's values, in single precision, over these modalities in the order of their names.
+
+    Neither the domain nor the order of rows or modalities matters. Two different rows share a mark by chance once in 2⁶⁴.
+
+    >>> from latentry.data import Dataset
+    >>> rows = Dataset({"x": np.arange(6.0).reshape(3, 2)})
+    >>> marks = row_marks(rows, ["x"])
+    >>> (row_marks(rows.take([2, 0]), ["x"]) == marks[[2, 0]]).tolist()
+    [True, True]
+    """
+    total = np.zeros(len(data), dtype=np.uint64)
+    for name in sorted(names):
+        marks = np.zeros(len(data), dtype=np.uint64)
+        for start, piece in blocks(data[name]):
+            marks[start : start + len(piece)] = _marks(piece, name)
+        marks[~np.asarray(data.observed[name])] = np.uint64(1)
+        total = total * _MIX + marks
+    return total
+
+
+def _marks(piece: np.ndarray, name: str) -> Marks:
+    flat = np.nan_to_num(piece.astype(np.float32).reshape(len(piece), -1)) + np.float32(0)  # -0 is 0
+    bits = flat.view(np.uint32).astype(np.uint64)
+    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
+    odd = np.random.default_rng(seed).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    found = ((bits + np.uint64(1)) * odd).sum(axis=1, dtype=np.uint64)
+    found = (found ^ (found >> _SHIFT)) * _MIX
+    result: Marks = found ^ (found >> _SHIFT)
+    return result
