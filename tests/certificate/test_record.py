@@ -118,3 +118,12 @@ def test_what_was_not_asked_is_not_relied_on(planted):
     found = lt.certify(latent, data, epsilon=0.1, only=["natural"])
     assert found.verdict.status == "cannot say"
     assert "was left out" in found.verdict.sentence
+
+
+def test_a_domain_called_every_mixture_is_a_domain(planted):
+    data, latent = planted
+    named = data.with_domain(np.where(np.arange(len(data)) % 2, "every mixture", "other"))
+    found = lt.certify(latent, named, epsilon=0.1, only=["natural"])
+    assert found.status("mixtures") == found["natural"].claims["every mixture"].status
+    alone = lt.certify(latent, data.with_domain(None), epsilon=0.1, only=["natural"])
+    assert not alone.reached("mixtures")

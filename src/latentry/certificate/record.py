@@ -94,8 +94,8 @@ class Certificate:
         if name != "mixtures":
             return self[name].verdict.status
         part = self["natural"]
-        found = [claim.status for place, claim in part.claims.items() if place.endswith(MIXED)]
-        return max(found, key=_ORDER.index) if found else part.verdict.status
+        found = [claim.status for place, claim in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
+        return max(found, key=_ORDER.index) if found else "cannot say"
 
     def reached(self, name: str) -> bool:
         """Whether a part (or "mixtures") was certified, on a certificate whose controls hold."""

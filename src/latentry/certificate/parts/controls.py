@@ -25,6 +25,7 @@ _SURE = 0.999  # confidence with which a worthless variable must not be found to
 _TRIES = 3  # permutations, all of which must fail before it is called a fault
 _SLACK = 0.02  # nats by which an estimate may be off at nothing
 _WHOLE = 80  # complete rows that controls of naturality need
+_LITTLE = 0.3  # nats of a copy below which its control says nothing
 _BINS = 2  # values of a copy of numbers
 Outcome = tuple[bool, str, float]
 
@@ -62,7 +63,7 @@ def _out_of_reach(claims: dict[str, Verdict], epsilon: float) -> str:
 
 def _left_out(subject: Subject, claims: dict[str, Verdict]) -> Iterator[str]:
     """Controls that could not be run, and why."""
-    if len(subject.observables.names) > 1 and "copy latent" not in claims:
+    if len(subject.observables.names) > 1 and "constant latent" not in claims:
         whole = np.all([subject.observables.observed[n] for n in subject.observables.names], axis=0).sum()
         yield f"Controls of naturality need {_WHOLE} rows in which no modality is missing; there are {whole}: they were left out."
     elif len(subject.observables.names) > 1 and not any("redundancy" in name for name in claims):
@@ -169,12 +170,15 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
             yield f"permuted {name}, redundancy", _told(bound, epsilon, f"{name} of other rows")
     coin = CategoricalChannel(np.eye(2)[rng.integers(0, 2, len(data))])
     tossed = _redundancy(data, coin, first, subject)
-    yield "a coin", _told(tossed, epsilon, f"{first}, of a coin that no modality holds,")
+    if epsilon < math.log(2):  # else a coin is told by anything
+        yield "a coin", _told(tossed, epsilon, f"{first}, of a coin that no modality holds,")
     constant = CategoricalChannel(np.ones((len(data), 1)))
     bound = _redundancy(data, constant, first, subject)
     words = f"{first} leaves at most {bound:.3g} nats of a constant open, and {tossed:.3g} of a coin."
     yield "constant latent", (bound < tossed / 2, words, bound)
     copy, entropy = _copy(data, first, subject.settings.seed)
+    if entropy < _LITTLE:  # too little for bounds of these sizes to tell from nothing
+        return
     bound = _redundancy(data, copy, first, subject)
     words = f"{first} leaves {bound:.3g} of the {entropy:.3g} nats of its own copy open."
     yield "copy latent", (bound < 0.75 * entropy, words, bound)
