@@ -121,6 +121,17 @@ def test_augmentations(rng):
     assert np.allclose(augment(flat, always, ("shift", "scale"), key), 0.5, atol=1e-6)
 
 
+def test_rotation(rng):
+    """By a quarter turn it is exact, in one sense; a disc looks the same at any angle."""
+    x = jnp.asarray(rng.normal(size=(2, 8, 8, 3)), jnp.float32)
+    turned = augmentation._rotate(x, jnp.array([[0.25, 0.0], [0.5, 0.0]]))
+    assert np.allclose(turned[0], np.rot90(x[0], axes=(1, 0)), atol=1e-4)
+    assert np.allclose(turned[1], np.rot90(x[1], 2), atol=1e-4)
+    down, across = np.mgrid[:16, :16] - 7.5
+    disc = jnp.asarray(np.exp(-(down**2 + across**2) / 18), jnp.float32)[None, :, :, None]
+    assert np.allclose(augment(disc, jnp.float32(1.0), ("rotate",), jax.random.key(0)), disc, atol=0.02)
+
+
 def test_a_shift_moves_the_centre_of_mass():
     """A dot in the middle moves by at most an eighth of the size, differently in each row."""
     x = jnp.zeros((64, 16, 16, 1)).at[:, 7:9, 7:9].set(1.0)

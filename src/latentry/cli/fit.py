@@ -15,7 +15,7 @@ from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, a
 from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
 from latentry.data import Dataset, read
 from latentry.errors import DataError
-from latentry.models import MODELS, model_class
+from latentry.models import MODELS, PICTURE_MODELS, model_class
 from latentry.training import JsonLines, holds_run
 
 __all__ = ["fit"]
@@ -23,7 +23,7 @@ __all__ = ["fit"]
 
 def fit(
     data: Annotated[Path, typer.Argument(help="npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
-    model: Annotated[str, typer.Option(help=f"One of: {', '.join(MODELS)}.")] = "vae",
+    model: Annotated[str, typer.Option(help=f"One of: {', '.join([*MODELS, *PICTURE_MODELS])}.")] = "vae",
     out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
     domain: DomainName = None,
     factor: Factors = None,
@@ -56,6 +56,8 @@ def fit(
     needed = demanded(required)
     certify = certify or bool(needed)
     kind = model_class(model)
+    if certify and model in PICTURE_MODELS:
+        raise DataError(f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae.")
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
     chosen: dict[str, Any] = {"restarts": restarts, "seed": seed}

@@ -13,7 +13,7 @@ import typer
 import latentry
 from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import read, read_columns
-from latentry.models import MODELS
+from latentry.models import MODELS, PICTURE_MODELS
 from latentry.training import holds_run, read_run
 
 __all__ = ["info"]
@@ -62,7 +62,7 @@ def _installation() -> dict[str, Any]:
         "python": platform.python_version(),
         "jax": jax.__version__,
         "devices": ", ".join(f"{device.platform}:{device.id}" for device in jax.devices()),
-        "models": ", ".join(MODELS),
+        "models": ", ".join([*MODELS, *PICTURE_MODELS]),
     }
 
 

@@ -52,6 +52,11 @@ class Adversaries(eqx.Module):
     modality: str = eqx.field(static=True)
     kinds: tuple[str, ...] = eqx.field(static=True)  # of augmentation
 
+    @property
+    def domains(self) -> int:
+        """How many there are."""
+        return self.discriminator.verdict.bias.shape[0]
+
     def inward(self, values: jax.Array) -> jax.Array:
         """Rows of data as (rows, size, size, channels) on −1 to 1."""
         x = values[..., None] if values.ndim == 3 else values

@@ -19,6 +19,7 @@ __all__ = ["Alternation", "Autoencoding"]
 _WARM = 0.05  # share of the rows seen over which the average reaches back, while they are few
 
 _ENCODER_PACE = 2.0
+_KNEE = 0.25  # of the mask, below which the pull towards zero rises little more
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Alternation:
         module, optimiser, more = _makers_step(how, module, optimiser, batch, keys[1], weights, rate)
         found |= more
         if (self.terms.weights.path or self.terms.weights.sparsity) and step % self.path_every == 0:
-            module, optimiser, rest = _lazy_step(how, module, optimiser, batch, keys[2], weights, rate)
+            module, optimiser, rest = _makers_step(how, module, optimiser, batch, keys[2], weights, rate, lazy=True)
             found |= rest
         found["loss"] = found["discriminator"] + found["generator"]
         return _averaged(module, batch, self.half_life), optimiser, found
@@ -121,11 +122,17 @@ def _makers_moved(makers: Makers, slope: Any, optimiser: Any, rate: jax.Array) -
 
 
 def _shrunk(makers: Makers, weight: jax.Array) -> Makers:
-    """The mask a step nearer to zero, beside Adam, which would make a small gradient large or drown it."""
+    """The mask a step nearer to zero, beside Adam, which would make a small gradient large or drown it.
+
+    The pull is that of the sum of logarithms, stronger where the mask is smaller: one latent that changes much is cheaper than
+    many that change a little (Candès, Wakin & Boyd, *Enhancing sparsity by reweighted l1 minimization*, 2008). The largest is
+    not drawn: a mask and the flow behind it can trade size, so only ratios of masks mean something.
+    """
     if not getattr(makers.generator.domains, "masked", False):
         return makers
-    old = makers.generator.domains.importance
-    return eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - weight, 0.0))
+    old = jnp.minimum(makers.generator.domains.importance, 1.0)
+    pull = jnp.where(jnp.arange(len(old)) == old.argmax(), 0.0, weight * (1 + _KNEE) / (old + _KNEE))
+    return eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - pull, 0.0))
 
 
 @eqx.filter_jit
@@ -177,35 +184,23 @@ def _makers_step(
     key: jax.Array,
     weights: Weights,
     rate: jax.Array,
+    *,
+    lazy: bool = False,
 ) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
+    terms, times = (how.terms.lazy, how.path_every) if lazy else (how.terms.makers, 1)
+
     def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
-        return how.terms.makers(part, module, batch, key, weights)
+        value, found = terms(part, module, batch, key, weights)
+        return times * value, found
 
     (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
     part, state = _makers_moved(module.makers, slope, optimiser["makers"], rate)
-    part = _shrunk(part, rate * weights.mask)
-    return _with(module, makers=part), {**optimiser, "makers": state}, found
-
-
-@eqx.filter_jit
-def _lazy_step(
-    how: _Programs,
-    module: Adversaries,
-    optimiser: dict[str, Any],
-    batch: Batch,
-    key: jax.Array,
-    weights: Weights,
-    rate: jax.Array,
-) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
-    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
-        value, found = how.terms.lazy(part, module, batch, key, weights)
-        return how.path_every * value, found
-
-    (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
-    part, state = _makers_moved(module.makers, slope, optimiser["makers"], rate)
-    path = module.path + PATH_DECAY * (found["path"] - module.path)
-    counted = {name: how.path_every * value for name, value in found.items()}
-    return _with(module, makers=part, path=path), {**optimiser, "makers": state}, counted
+    if lazy:
+        path = module.path + PATH_DECAY * (found["path"] - module.path)
+        found = {name: times * value for name, value in found.items()}
+    else:
+        path, part = module.path, _shrunk(part, rate * weights.mask)
+    return _with(module, makers=part, path=path), {**optimiser, "makers": state}, found
 
 
 @eqx.filter_jit

@@ -15,10 +15,11 @@ from latentry.nets import SparsityTerm
 from latentry.nets.augmentation import augment
 from latentry.nets.prior import normal_log_density
 
-__all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes"]
+__all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes", "mismatch"]
 
 Values = dict[str, jax.Array]
 PATH_DECAY = 0.01  # of the running mean of path lengths
+_RISE = 20_000  # rows over which matching reaches its weight: at once, it would keep codes from saying anything
 
 
 class Weights(NamedTuple):
@@ -31,7 +32,8 @@ class Weights(NamedTuple):
         mask: Of the size of the mask; its gradient is taken beside Adam's, see ``adversarial_steps``.
         regression: Of minus the log density of the noise given the picture made from it.
         reconstruction: Of the mean squared difference between real pictures and what draws from their encodings give.
-        divergence: Of the encodings from the law of the noise, per latent.
+        divergence: Of each encoding from the law of the noise, per latent.
+        matching: Of the encodings of each domain, taken together, from that law.
     """
 
     r1: float
@@ -41,6 +43,7 @@ class Weights(NamedTuple):
     regression: float
     reconstruction: float
     divergence: float
+    matching: float
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,11 @@ class Terms:
         found: Values = {}
         if self.encodes:
             mean, scale = makers.encoder(real)
+            codes = mean + scale * jax.random.normal(three, mean.shape)
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
-            fakes = fakes.with_still(mean + scale * jax.random.normal(three, mean.shape), batch.domain, rows // 2)
-            found["divergence"] = _divergence(mean, scale, batch.weight)
+            fakes = fakes.with_still(codes, batch.domain, rows // 2)
+            found |= _encodings(mean, scale, codes, batch, module.domains)
         else:
             fakes = draw_fakes(makers, module, batch, None, one)
         pictures = makers.generator(fakes.noise, fakes.domain, fakes.pixels)  # one pass for both: half to compile
@@ -117,8 +121,8 @@ class Terms:
         weight = batch.weight[: rows // 2]
         found["noise_lost"] = _lost(makers, made, fakes.noise[:rows])
         found["reconstruction"] = _mean(((rebuilt - real[: rows // 2]) ** 2).mean((1, 2, 3)), weight)
-        loss += weights.regression * found["noise_lost"] + weights.reconstruction * found["reconstruction"]
-        return loss + weights.divergence * found["divergence"], found
+        loss += weights.regression * found["noise_lost"] + _rebuilding(found, weights, module.rows)
+        return loss, found
 
     def _moved(self, batch: Batch) -> int:
         return round(self.translation * len(batch.weight)) if self.encodes else 0
@@ -170,14 +174,11 @@ class Rebuilding:
         """Squared differences of pictures and what draws from their encodings give, and the divergence of these."""
         real = module.inward(batch.values[module.modality])
         mean, scale = makers.encoder(real)
-        noise = mean + scale * jax.random.normal(key, mean.shape)
-        apart = ((makers.generator(noise, batch.domain) - real) ** 2).mean((1, 2, 3))
-        found = {
-            "reconstruction": _mean(apart, batch.weight),
-            "divergence": _divergence(mean, scale, batch.weight),
-            "mask": makers.generator.domains.penalty(),
-        }
-        return weights.reconstruction * found["reconstruction"] + weights.divergence * found["divergence"], found
+        codes = mean + scale * jax.random.normal(key, mean.shape)
+        apart = ((makers.generator(codes, batch.domain) - real) ** 2).mean((1, 2, 3))
+        found = _encodings(mean, scale, codes, batch, module.domains)
+        found |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
+        return _rebuilding(found, weights, module.rows), found
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Arr
     Such translated rows get no noise in their pixels: what is kept of a picture must be in the latents.
     """
     one, two = jax.random.split(key)
-    rows, domains = len(batch.weight), module.discriminator.verdict.bias.shape[0]
+    rows, domains = len(batch.weight), module.domains
     noise = jax.random.normal(one, (rows, makers.generator.domains.latents))
     pixels = makers.generator.synthesis.noise(rows, two)
     if codes is None:
@@ -214,6 +215,38 @@ def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Arr
     domain = jnp.concatenate([batch.domain[:-count], (batch.domain[-count:] + away) % domains])
     still = (jnp.arange(rows) >= rows - count)[:, None, None, None]
     return Fakes(noise, domain, tuple(jnp.where(still, 0.0, part) for part in pixels))
+
+
+def _encodings(mean: jax.Array, scale: jax.Array, codes: jax.Array, batch: Batch, domains: int) -> Values:
+    members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
+    return {"divergence": _divergence(mean, scale, batch.weight), "matching": mismatch(codes, members)}
+
+
+def _rebuilding(found: Values, weights: Weights, rows: jax.Array) -> jax.Array:
+    near = weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
+    return weights.reconstruction * found["reconstruction"] + near
+
+
+def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
+    r"""How far the codes of each domain are from N(0, I), mean over domains, without bias: 0 in expectation if they follow it.
+
+    :math:`\operatorname{E}k(c,c') - 2\operatorname{E}k(c,\epsilon) + \operatorname{E}k(\epsilon,\epsilon')` with
+    :math:`k(a,b) = e^{-|a-b|^2/2n}` in n dimensions, c and c' different rows of one domain; expectations over noise are exact
+    (Baringhaus & Henze, *A consistent test for multivariate normality based on the empirical characteristic function*, 1988).
+    A code that tells the domain is far from N(0, I) in each of them, so that the domain must come from the flows.
+
+    Args:
+        codes: (rows, n).
+        members: (rows, domains), how much each row counts in each domain.
+    """
+    size = codes.shape[1]
+    squares = (codes**2).sum(1)
+    pairs = jnp.exp(-jnp.maximum(squares[:, None] + squares - 2 * codes @ codes.T, 0.0) / (2 * size))
+    count = members.sum(0)
+    among = ((members.T @ (pairs * (1 - jnp.eye(len(codes))))) * members.T).sum(1) / jnp.maximum(count * (count - 1), 1.0)
+    beside = (size / (size + 1)) ** (size / 2) * jnp.exp(-squares / (2 * (size + 1))) @ members / jnp.maximum(count, 1.0)
+    apart = among - 2 * beside + (size / (size + 2)) ** (size / 2)
+    return (apart * (count > 1)).sum() / jnp.maximum((count > 1).sum(), 1)
 
 
 def _divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Array:

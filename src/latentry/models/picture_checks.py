@@ -18,7 +18,17 @@ from latentry.nets.style import resolutions
 __all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_range", "check_resolution"]
 
 _SMALLEST, _LARGEST = 8, 256
-_WEIGHTS = ("sparsity", "r1", "path", "regression", "reconstruction", "divergence", "average_rows", "adapt_rows")
+_WEIGHTS = (
+    "sparsity",
+    "r1",
+    "path",
+    "regression",
+    "reconstruction",
+    "divergence",
+    "matching",
+    "average_rows",
+    "adapt_rows",
+)
 _SHARES = ("translation", "pretrain", "autoencode")
 
 

@@ -60,7 +60,7 @@ class Grids:
         rows = round(float(module.rows))
         if round(rows / len(data)) % self.every:
             return module
-        domains = module.discriminator.verdict.bias.shape[0]
+        domains = module.domains
         noise = np.random.default_rng(0).standard_normal((_ACROSS * _DOWN, module.average.generator.domains.latents))
         labels = Domain(np.repeat(np.arange(domains, dtype=np.int32), len(noise)), tuple(range(domains)))
         wanted = Dataset({"noise": np.tile(noise, (domains, 1)).astype(np.float32)}, labels)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -41,6 +42,20 @@ def _scale(place: Array, draws: Draws) -> Array:
     return place * jnp.stack([factors, jnp.ones_like(factors)], -1)
 
 
+def _rotate(x: Array, draws: Draws) -> Array:
+    """By any angle about the middle."""
+    angle = 2 * math.pi * draws[:, 0]
+    middle = (x.shape[1] - 1) / 2
+    down, across = jnp.meshgrid(*2 * [jnp.arange(x.shape[1]) - middle], indexing="ij")
+
+    def turned(picture: Array, cosine: Array, sine: Array) -> Array:
+        places = [cosine * down - sine * across + middle, sine * down + cosine * across + middle]
+        look = partial(jax.scipy.ndimage.map_coordinates, coordinates=places, order=1, mode="nearest")
+        return jax.vmap(look, in_axes=-1, out_axes=-1)(picture)
+
+    return jax.vmap(turned)(x, jnp.cos(angle), jnp.sin(angle))
+
+
 def _brightness(x: Array, draws: Draws) -> Array:
     light, contrast = (part[:, None, None, None] for part in _normal(draws))
     return 2 ** (_CONTRAST * contrast) * x + _BRIGHTNESS * light
@@ -58,8 +73,8 @@ def _hue(x: Array, draws: Draws) -> Array:
 
 
 _PLACES: dict[str, Change] = {"flip": _flip, "shift": _shift, "scale": _scale}
-_COLOURS: dict[str, Change] = {"brightness": _brightness, "hue": _hue}
-AUGMENTATIONS = (*_PLACES, *_COLOURS)
+_PICTURES: dict[str, Change] = {"rotate": _rotate, "brightness": _brightness, "hue": _hue}
+AUGMENTATIONS = (*_PLACES, *_PICTURES)
 
 
 def augment(
@@ -87,7 +102,7 @@ def augment(
 
     if any(name in _PLACES for name in kinds):
         x = _resample(x, changed(jnp.broadcast_to(jnp.array([1.0, 0.0]), (len(x), 2, 2)), _PLACES))
-    return changed(x, _COLOURS)
+    return changed(x, _PICTURES)
 
 
 def _normal(draws: Draws) -> tuple[Array, Array]:
