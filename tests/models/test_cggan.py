@@ -92,6 +92,22 @@ def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
     assert apart[1] < apart[0]
 
 
+def test_what_cannot_be_asked_of_it(fitted, pictures):
+    images = pictures["image"]
+    unseen = "domain 7 was not among the 2 domains the model was fitted with"
+    for ask in (lambda: fitted.sample(2, domain=7), lambda: fitted.translate(images, to=7), lambda: fitted.reconstruct(images, 7)):
+        with pytest.raises(lt.DataError, match=unseen):
+            ask()
+    with pytest.raises(lt.DataError, match="domain has 2 entries for 3 pictures"):
+        fitted.sample(3, domain=[0, 1])
+    with pytest.raises(lt.DataError, match=r"row 0: .* lies outside value_range = \(0, 1\)"):
+        fitted.translate(255 * images, to=1)
+    with pytest.raises(lt.DataError, match=r"picture 1 has shape \(9, 8, 3\), picture 0 has \(8, 8, 3\)"):
+        fitted.translate([np.ones((8, 8, 3)), np.ones((9, 8, 3))], to=1)
+    with pytest.raises(lt.DataError, match="the domain that the pictures come from is needed here"):
+        fitted.translate(images, to=1, inversion="optimise")
+
+
 def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
     fitted.save(tmp_path / "run")
     back = lt.load(tmp_path / "run")

@@ -19,7 +19,7 @@ __all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes"
 
 Values = dict[str, jax.Array]
 PATH_DECAY = 0.01  # of the running mean of path lengths
-_RISE = 20_000  # rows over which matching reaches its weight: at once, it would keep codes from saying anything
+_RISE = 200_000  # rows over which matching reaches its weight: at once, it would keep codes from saying anything
 
 
 class Weights(NamedTuple):

@@ -80,7 +80,7 @@ class CGGAN(LatentModel):
         reconstruction: Weight of rebuilding real pictures from draws of the encoder, in the manner of a variational autoencoder.
         divergence: Weight, per latent, of the divergence of each encoding from the law of the noise.
         matching: Weight of how far the encodings of each domain, taken together, are from that law. It keeps the domain out of
-            them, and them where noise is drawn; it rises over the first 20 000 rows.
+            them, and them where noise is drawn; it rises over the first 200 000 rows.
         translation: Share of generated rows that are real ones in another domain.
         augmentation: Changes that the discriminator may see: "flip", "shift", "scale", "rotate", "brightness", "hue".
         adapt_rows: Rows over which their probability may rise by one; 0 for no augmentation.
@@ -109,7 +109,7 @@ class CGGAN(LatentModel):
     conditioning: str = "flow"
     mask: float | None = 0.3
     sparsity: float = 0.1
-    autoencode: float = 0.5
+    autoencode: float = 0.6
     pretrain: float = 0.3
     channels: int = 16
     most_channels: int = 256
@@ -120,7 +120,7 @@ class CGGAN(LatentModel):
     regression: float = 0.5
     reconstruction: float = 100.0
     divergence: float = 0.2
-    matching: float = 100.0
+    matching: float = 500.0
     translation: float = 0.5
     augmentation: Sequence[str] = field(default=("shift", "scale"))
     adapt_rows: float = 100_000

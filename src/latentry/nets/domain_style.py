@@ -14,8 +14,8 @@ __all__ = ["DomainEmbedding", "DomainFlow"]
 
 _THRESHOLD = 0.1  # a latent whose mask lies below does not change with the domain
 _START = 0.0137  # softplus of it and the least steepness make 1: the flow starts near the identity
-_SPREAD = 0.1  # of the shifts at the start: equal domains would have equal gradients
-_PACE = 2.0  # flows learn this much faster than convolutions
+_SPREAD = 1.0  # of the shifts at the start: domains must be told apart before the encodings learn to tell them
+_PACE = 5.0  # flows learn this much faster than convolutions
 
 
 class DomainFlow(eqx.Module):
