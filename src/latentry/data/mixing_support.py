@@ -103,5 +103,20 @@ class MixingSupport:
         _, order = linear_sum_assignment(shared, maximize=True)
         return self.agreement(MixingSupport(other.present[:, order])), tuple(int(k) for k in order)
 
+    def beyond_chance(self, other: MixingSupport) -> float:
+        r"""Cohen's :math:`\kappa` of the edges in the best order of the other's latents: 1 when the same, about 0 by chance.
+
+        F1 is near 1 for any two mixings in which almost every edge is there; this is not. Two patterns that say nothing,
+        with all edges or none, agree by 0.
+
+        >>> cyclic, full = MixingSupport([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), MixingSupport(np.ones((3, 3)))
+        >>> cyclic.beyond_chance(cyclic), full.beyond_chance(full)
+        (1.0, 0.0)
+        """
+        order = self.matched(other)[1]
+        mine, others = self.present, other.present[:, order]
+        both = mine.mean() * others.mean() + (1 - mine.mean()) * (1 - others.mean())
+        return float(((mine == others).mean() - both) / (1 - both)) if both < 1 else 0.0
+
     def __repr__(self) -> str:
         return f"MixingSupport({self.observed} variables, {self.latents} latents, {self.edges} edges)"

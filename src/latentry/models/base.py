@@ -247,6 +247,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
             data = data.with_domain(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size))
         return self.prepared(data).standardise(self.statistics_)
 
+    def begun(self, module: Any, restart: int) -> Any:
+        """The untrained module with which a restart begins; a model may have better places to begin than chance."""
+        return module
+
     def prepared(self, data: Dataset) -> Dataset:
         """Data as the module sees them, apart from the standardising of values; a model may change the domain here."""
         return data
@@ -301,7 +305,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
         aside = None
         if held_out is not None:
             aside = Feed(held_out.standardise(self.statistics_), self.batch_size, feed.placement)
-        return Task(self.build, self.phases(), feed, aside, seed=self.seed, restarts=self.restarts)
+        return Task(self.build, self.phases(), feed, aside, seed=self.seed, restarts=self.restarts, begin=self.begun)
 
     def _train(self, task: Task, before: RunState | None, folder: Any, save_every: int | None, logger: Any) -> None:
         from latentry.models.saving import save_model

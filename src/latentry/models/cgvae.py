@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +21,7 @@ from latentry.models.conditional import Conditional, Manifold, NegativeBound, on
 from latentry.models.domain_model import OPTIMISERS, DomainModel
 from latentry.models.domains import check_columns
 from latentry.models.iflow import IdentifiableFlow
+from latentry.models.linear_start import groups_of, linear_unmixings
 from latentry.models.sparse import (
     Penalties,
     SparseBound,
@@ -31,14 +35,17 @@ from latentry.models.sparse import (
 from latentry.models.vae import VAE
 from latentry.nets import Flow, SparsityTerm
 from latentry.nets.sigmoidal import sigmoidal_prior
+from latentry.nets.sparsity import penalty
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGVAE"]
 
 ESTIMATIONS = ("auto", "staged", "elbo")
+STARTS = ("linear", "random")
 _SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
 _MOVES = 0.15  # change of a law above which its latent is said to change with the domain
 _LOOK = 2000  # rows at which the mixing is read
+_START, _STARTS = 20_000, 3  # rows from which linear unmixings are found, and how many are begun with
 
 
 @dataclass(eq=False, repr=False)
@@ -52,6 +59,10 @@ class CGVAE(DomainModel, VAE):
     representation learning*, 2025; Zheng, Ng and Zhang, 2022). ``latentry.identifiability.sparsity(model)`` says for
     which latents the condition holds in the recovered mixing.
 
+    An L1 penalty alone also shrinks the edges that are there, and so prefers mixings unlike the true one that have
+    smaller ones; at the end of the fit edges are therefore counted (see ``relax``). Both have many local minima: restarts of
+    an exact fit begin in turn at the best few sparse linear unmixings of the columns' ranks, and at a random rotation.
+
     As many latents as columns of one table, without noise: exact maximum likelihood of an invertible map. Otherwise the
     fit is staged as in :class:`IVAE`, with the penalty on the decoder, or follows the bound from the start
     (``estimation="elbo"``).
@@ -60,15 +71,19 @@ class CGVAE(DomainModel, VAE):
     than the truth; so it does for a latent that the true pattern leaves together with another.
 
     Args:
-        sparsity: Weight λ of the penalty. ``models.choose_sparsity`` compares weights on rows set aside.
+        sparsity: Weight λ of the penalty, in nats a row for each unit of strength, or for each edge.
+            ``models.choose_sparsity`` compares weights on rows set aside.
         penalty: "l1"; "l2" (no sparsity, for comparison); "capped" (counts strengths above ``threshold``).
-        threshold: Of "capped".
+        relax: Share of the epochs, at the end, in which the penalty is "capped" whatever ``penalty`` was before: how many
+            edges there are, no longer how strong they are.
+        threshold: Strength from which an edge counts whole under "capped".
         derivative: "exact", "random" (a few axes a row, for images) or "differences"; see ``nets.SparsityTerm``.
         directions: Axes drawn for each row under the latter two, or worked on at once under "exact".
         penalty_rows: Rows of each batch on which the penalty is computed.
         mask: Weight of a group lasso on how far each latent's law changes with the domain: latents that need not change
             are held still, and ``changing_`` says which do.
         prior_flow: Free-form laws: a conditional deep sigmoidal flow for each latent on top of ``prior``.
+        start: "linear", as above, or "random": rotations, as :class:`IFlow` begins.
         noisy: Whether a square table holds observation noise besides the latents; then the fit is staged.
         estimation: "auto" (exact where possible, staged otherwise), "staged", or "elbo".
 
@@ -89,14 +104,16 @@ class CGVAE(DomainModel, VAE):
     patience: int | None = None  # an early end would cut the cooling short, in which sparse maps are found
     restarts: int = 4
     blocks: int = 6
-    sparsity: float = 0.1
+    sparsity: float = 0.02
     penalty: str = "l1"
+    relax: float = 0.5
     threshold: float = 0.1
     derivative: str = "exact"
     directions: int | None = None
     penalty_rows: int = 64
     mask: float = 0.0
     prior_flow: bool = False
+    start: str = "linear"
     noisy: bool = False
     estimation: str = "auto"
     hidden: Sequence[int] = field(default=(128, 128))
@@ -122,7 +139,13 @@ class CGVAE(DomainModel, VAE):
         facts["exact"] = self.estimation == "auto" and table and square and gaussian and not self.noisy
         if facts["exact"]:
             check_columns(data, "x")
+            facts["starts"] = self._starts(data) if self.start == "linear" and data.domain is not None else []
         return facts
+
+    def _starts(self, data: Dataset) -> list[list[list[float]]]:
+        some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
+        values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
+        return linear_unmixings(values, groups, weight=float(self.sparsity), most=_STARTS, seed=self.seed).tolist()
 
     def _check_sparsity(self) -> None:
         if self.shrink:
@@ -133,10 +156,11 @@ class CGVAE(DomainModel, VAE):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
                 raise DataError(f"{name} = {value!r}: give a finite number of at least 0.")
-        if self.estimation not in ESTIMATIONS:
-            raise DataError(
-                f"estimation = {self.estimation!r} is not known{nearest(str(self.estimation), ESTIMATIONS)}"
-            )
+        for name, known in (("estimation", ESTIMATIONS), ("start", STARTS)):
+            if (value := getattr(self, name)) not in known:
+                raise DataError(f"{name} = {value!r} is not known{nearest(str(value), known)}")
+        if not isinstance(self.relax, numbers.Real) or isinstance(self.relax, bool) or not 0 <= float(self.relax) <= 1:
+            raise DataError(f"relax = {self.relax!r}: give a share of the epochs, from 0 to 1.")
         whole_number("penalty_rows", self.penalty_rows, least=1)
         if self.directions is not None:
             whole_number("directions", self.directions, least=1)
@@ -172,31 +196,49 @@ class CGVAE(DomainModel, VAE):
         plain = self.build_conditional(self.design(), self._latents(), flow=staged, sight="data", draws=1, key=key)
         return weighted(plain, self.sparsity)
 
+    def begun(self, module: Any, restart: int) -> Any:
+        """Restarts of an exact fit begin at linear unmixings in turn, counted from the seed; after the last, by chance."""
+        starts = self.facts_.get("starts", ())
+        if module.flow is None or len(starts) == 0:
+            return module
+        turn = (self.seed + restart) % (len(starts) + 1)
+        last = jnp.asarray(starts[turn], jnp.float32) if turn < len(starts) else module.flow.last.weight
+        return eqx.tree_at(lambda tree: tree.flow, module, module.flow.straightened(last))
+
     def phases(self) -> tuple[Phase, ...]:
-        """One, or three when staged."""
+        """First sizes of edges are penalised, then their number; a staged fit looks for the manifold before."""
         rates = {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
-        penalties = Penalties(self.sparsity > 0, float(self.mask), self._term(), self.penalty_rows)
         fast = {"direction": OPTIMISERS[self.optimiser], **rates}
         if self.facts_["exact"]:
-            loss = SparseLikelihood(penalties)
-            return (Phase("fit", loss, self.epochs, self.learning_rate, trainable=all_but_given, **fast),)
+            return self._relaxed("fit", SparseLikelihood, self.epochs, self.learning_rate, all_but_given, fast)
         hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
-        slow, bound = 0.4 * self.learning_rate, SparseBound(NegativeBound(self.beta, 1, hide), penalties)
+        slow, bound = 0.4 * self.learning_rate, partial(SparseBound, NegativeBound(self.beta, 1, hide))
         if self.estimation == "elbo":
-            return (Phase("fit", bound, self.epochs, slow, trainable=all_but_given, **rates),)
+            return self._relaxed("fit", bound, self.epochs, slow, all_but_given, rates)
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
         return (
             Phase("manifold", Manifold(self.beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
-            Phase(
-                "identify",
-                SparseIdentify(penalties),
-                epochs["identify"],
-                self.learning_rate,
-                trainable=only("flow", "prior"),
-                **fast,
+            *self._relaxed(
+                "identify", SparseIdentify, epochs["identify"], self.learning_rate, only("flow", "prior"), fast
             ),
-            Phase("joint", bound, epochs["joint"], slow, trainable=all_but_given, **rates),
+            *self._relaxed("joint", bound, epochs["joint"], slow, all_but_given, rates, begun=True),
         )
+
+    def _relaxed(
+        self, name: str, loss: Any, epochs: int, rate: float, trainable: Any, rates: dict[str, Any], *, begun: bool = False
+    ) -> tuple[Phase, ...]:
+        """A phase with the chosen penalty and one that counts edges; ``begun`` ones go on counting."""
+        counts = replace(self._term(), kind="capped")
+        counted = 0 if self.sparsity == 0 else epochs if begun and self.relax else round(self.relax * epochs)
+        parts = ((name, self._term(), epochs - counted), (f"{name}, counted", counts, counted))
+        return tuple(
+            Phase(title, loss(self._penalties(term)), length, rate, trainable=trainable, **rates)
+            for title, term, length in parts
+            if length
+        )
+
+    def _penalties(self, term: SparsityTerm) -> Penalties:
+        return Penalties(self.sparsity > 0, float(self.mask), term, self.penalty_rows)
 
     def promise(self) -> bool | str:
         """Whether the laws and the observation model are ones that the theorems of changes cover."""
@@ -210,14 +252,28 @@ class CGVAE(DomainModel, VAE):
         check_is_fitted(self)
         return np.asarray(changes(self.module_.prior, self.module_.seen)) > _MOVES
 
+    def penalised(self, X: Any) -> float:
+        """Minus the score, and λ times the penalty with which the fit ended: what restarts are compared by."""
+        kind = "capped" if self.relax and self.sparsity else self.penalty
+        return self.sparsity * self._penalty(X, kind) - self.score(X)
+
+    def edge_count(self, X: Any) -> float:
+        """Edges at a row, on average over rows; one weaker than ``threshold`` counts in part."""
+        return self._penalty(X, "capped")
+
+    def _penalty(self, X: Any, kind: str) -> float:
+        return float(penalty(jnp.asarray(map_rows(_strengths, self.module_, self._look(X))), kind, self.threshold))
+
     def mixing(self, X: Any) -> np.ndarray:
         r"""Mean over rows of :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`, (observed, latents).
 
         It is read at 2000 of the rows at most; several modalities come in the order of their names.
         """
+        return map_rows(_strengths, self.module_, self._look(X)).astype(np.float64).mean(axis=0)
+
+    def _look(self, X: Any) -> Dataset:
         data = self._ready(X, None)
-        some = np.sort(np.random.default_rng(0).permutation(len(data))[:_LOOK])
-        return map_rows(_strengths, self.module_, data.take(some)).astype(np.float64).mean(axis=0)
+        return data.take(np.sort(np.random.default_rng(0).permutation(len(data))[:_LOOK]))
 
     def support(self, X: Any, *, edge: float = 0.1) -> MixingSupport:
         """Which variable depends on which latent: strengths above ``edge``, a hundredth of the variance by default."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from latentry.data import Dataset, MixingSupport
+from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.models.cgvae import CGVAE
 from latentry.models.checks import whole_number
@@ -29,9 +29,9 @@ class SparsityPath:
         weight: Its weight λ.
         weights: All that were tried, ascending.
         scores: Mean log evidence of the rows set aside, of each weight's best start.
-        losses: How far each falls short of the best, and
+        losses: How much worse each is than the best, with the price of its edges, and
         errors: the standard error of that.
-        stability: Mean F1 between the edges that different starts found.
+        stability: Mean Cohen's κ between the edges that different starts found.
         edges: Number of edges.
         best: The best start of each weight, by the penalised loss.
         fits: All fits, by weight and start.
@@ -62,7 +62,7 @@ class SparsityPath:
 
     def __repr__(self) -> str:
         lines = [f"λ = {self.weight:g}, chosen by {self.rows} rows set aside ({self.model.score_name}) and stable edges:"]
-        lines.append("       λ       score  below the best       F1 of starts  edges")
+        lines.append("       λ       score  below the best       κ of starts  edges")
         columns = zip(self.weights, self.scores, self.losses, self.errors, self.stability, self.edges, strict=True)
         for weight, score, loss, error, same, edges in columns:
             lines.append(f"{weight:8g}  {score:10.4f}  {loss:8.4f} ± {error:.4f}  {same:10.2f}  {edges:6d}")
@@ -76,16 +76,18 @@ def choose_sparsity(
     *,
     path: Sequence[float] = PATH,
     starts: int = 3,
-    share: float = 0.1,
-    tolerance: float = 0.01,
+    share: float = 0.2,
+    price: float | None = None,
     seed: int = 0,
 ) -> SparsityPath:
     r"""Fit each weight from several starts, and choose by held-out likelihood and stability of the support.
 
     A penalty that the data bear costs no likelihood: many maps fit equally well, and it picks a sparse one. One that is
-    too strong costs likelihood. So weights whose best start falls short of the best of all by no more than
-    ``tolerance`` nats for each observed number, or two standard errors, are in the running; among these the one whose
-    starts agree best on the edges is chosen, and the larger of two that agree equally (to 0.02).
+    too strong costs likelihood. So what a weight found is judged by the loss on rows set aside, plus a price for each edge
+    that is the same for all weights: by default :math:`\frac{p \log N}{2N}` nats, what the Bayesian information criterion
+    charges for the :math:`p = 3K + 1` numbers of one bent curve, K being ``components``, learned from N rows. Weights
+    that are worse than the best by less than half a standard error are in the running; of these the one whose starts
+    agree best on the edges is chosen.
 
     Args:
         model: Settings of the fits; its ``sparsity``, ``restarts`` and ``seed`` are replaced.
@@ -93,26 +95,27 @@ def choose_sparsity(
         y: The auxiliary variable u, as for ``fit``.
         path: Weights to try.
         starts: Fits for each weight.
-        share: Share of the rows set aside; half of them compares the starts of a weight, half the weights.
-        tolerance: Nats per observed number that sparsity may cost.
+        share: Share of the rows set aside; they compare the starts of a weight, and then the weights.
+        price: Of an edge, in nats a row.
         seed: Of the split and of the starts.
     """
-    _check(model, path, starts, share, tolerance)
+    _check(model, path, starts, share, price)
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
-    training, judging, aside = data.split(1 - share, share / 2, share / 2, seed=seed)
+    training, aside = data.split(1 - share, share, seed=seed)
     weights = tuple(sorted(float(weight) for weight in path))
     fits = tuple(_fits(model, training, weight, starts, seed) for weight in weights)
-    best = tuple(min(several, key=lambda one: _loss(one, judging)) for several in fits)
-    rows = [one.score_rows(aside) for one in best]
+    best = tuple(min(several, key=lambda one: one.penalised(aside)) for several in fits)
+    cost = price if price is not None else _price(model.components, len(training))
+    rows = [cost * one.edge_count(aside) - one.score_rows(aside) for one in best]
     means = np.array([found.mean() for found in rows])
-    top = rows[int(means.argmax())]
-    losses = tuple(float((top - found).mean()) for found in rows)
-    errors = tuple(float((top - found).std() / np.sqrt(len(found))) for found in rows)
+    top = rows[int(means.argmin())]
+    losses = tuple(float((found - top).mean()) for found in rows)
+    errors = tuple(float((found - top).std() / np.sqrt(len(found))) for found in rows)
     stability = tuple(_stability(several, aside) for several in fits)
-    chosen = _chosen(losses, errors, stability, tolerance * data.layout.size)
+    chosen = _chosen(losses, errors, stability)
     edges = tuple(one.support(aside).edges for one in best)
-    scores = tuple(means.tolist())
+    scores = tuple(one.score(aside) for one in best)
     return SparsityPath(
         model=best[chosen],
         weight=weights[chosen],
@@ -128,7 +131,7 @@ def choose_sparsity(
     )
 
 
-def _check(model: Any, path: Sequence[float], starts: int, share: float, tolerance: float) -> None:
+def _check(model: Any, path: Sequence[float], starts: int, share: float, price: float | None) -> None:
     if not isinstance(model, CGVAE):
         raise DataError(f"model: give a CGVAE, not {type(model).__name__}.")
     whole_number("starts", starts, least=2)
@@ -136,8 +139,8 @@ def _check(model: Any, path: Sequence[float], starts: int, share: float, toleran
         raise DataError("path: give some weights to try.")
     if not 0 < share < 1:
         raise DataError(f"share = {share!r}: give a share of the rows between 0 and 1.")
-    if not tolerance >= 0:
-        raise DataError(f"tolerance = {tolerance!r}: give a number of at least 0.")
+    if price is not None and not 0 <= price < np.inf:
+        raise DataError(f"price = {price!r}: give a finite number of at least 0, or leave it out.")
 
 
 def _fits(model: CGVAE, data: Dataset, weight: float, starts: int, seed: int) -> tuple[CGVAE, ...]:
@@ -145,21 +148,15 @@ def _fits(model: CGVAE, data: Dataset, weight: float, starts: int, seed: int) ->
     return tuple(clone(same).set_params(seed=seed + start).fit(data) for start in range(starts))
 
 
-def _loss(model: CGVAE, data: Dataset) -> float:
-    """The penalised loss that starts with one weight are compared by."""
-    return float(model.sparsity * model.mixing(data).sum() - model.score(data))
-
-
 def _stability(models: Sequence[CGVAE], data: Dataset) -> float:
     found = [model.support(data) for model in models]
-    return float(np.mean([_same(one, two) for one, two in combinations(found, 2)]))
+    return float(np.mean([one.beyond_chance(two) for one, two in combinations(found, 2)]))
 
 
-def _same(one: MixingSupport, two: MixingSupport) -> float:
-    return one.matched(two)[0]
+def _price(components: int, rows: int) -> float:
+    return (3 * components + 1) * float(np.log(rows)) / (2 * rows)
 
 
-def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float], tolerance: float) -> int:
-    running = [k for k in range(len(losses)) if losses[k] <= max(tolerance, 2 * errors[k])]
-    steadiest = max(stability[k] for k in running)
-    return max(k for k in running if stability[k] >= steadiest - 0.02)
+def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
+    running = [k for k in range(len(losses)) if losses[k] <= errors[k] / 2]
+    return max(running, key=lambda k: stability[k])

@@ -35,6 +35,7 @@ class Task:
         held_out: Rows to choose by, or None: then the last state is kept.
         seed: Of everything random.
         restarts: Independent runs, of which the best held-out loss is kept.
+        begin: ``begin(module, restart)`` is what that restart begins with, where restarts differ in more than their key.
     """
 
     make: Callable[[jax.Array], Module]
@@ -43,6 +44,7 @@ class Task:
     held_out: Feed | None
     seed: int = 0
     restarts: int = 1
+    begin: Callable[[Module, int], Module] = lambda module, restart: module
 
     def __post_init__(self) -> None:
         if not self.phases or any(phase.epochs < 1 for phase in self.phases):
@@ -165,7 +167,7 @@ class Task:
 
     def _begin_restart(self, state: RunState | None, restart: int) -> RunState:
         key = jax.random.fold_in(jax.random.key(self.seed), restart)
-        module = self.training.placement.copies(settled(self.make(key)))
+        module = self.training.placement.copies(settled(self.begin(self.make(key), restart)))
         blank = RunState(module, None, {}, jnp.zeros(()), restart=restart)
         if state is not None:
             blank = replace(

@@ -45,6 +45,12 @@ class Flow(eqx.Module):
         self.blocks = eqx.filter_vmap(block)(jax.random.split(first, blocks))
         self.last = InvertibleLinear(size, key=last)
 
+    def straightened(self, last: Float[Array, "n n"]) -> Flow:
+        """The same bends, each on a coordinate of its own until the last layer: bends of single columns come first to hand."""
+        size = last.shape[0]
+        plain = jnp.broadcast_to(jnp.eye(size), self.blocks.linear.weight.shape)
+        return eqx.tree_at(lambda flow: (flow.blocks.linear.weight, flow.last.weight), self, (plain, last))
+
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
         """From data to latents."""
         z, log_det = self.forward_rows(x[None])
