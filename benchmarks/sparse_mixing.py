@@ -25,28 +25,29 @@ from common import HERE, provenance, publish, table
 STORE = HERE / ".data" / "sparse_mixing.jsonl"
 ROWS = 10_000  # in all domains together, so that their number alone differs
 STARTS = 4
-BOTH = (0.0, 0.02)
+FRESH = 20  # seeds below were looked at while the default weight was chosen
+SHORT = (0.0, 0.01, 0.02)
 SWEEP = (0.0, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 WIDE = {"observed": 8, "noise": 0.05}
 CASES: dict[str, tuple[dict[str, object], tuple[float, ...]]] = {
     "cyclic, 2 domains": ({}, SWEEP),
-    "cyclic, 2 domains, change = 0.5": ({"change": 0.5}, BOTH),
-    "cyclic, 2 domains, change = 0.25": ({"change": 0.25}, BOTH),
-    "structured, 2 domains": ({"mixing": "structured"}, BOTH),
-    "cyclic, 3 domains": ({"domains": 3}, BOTH),
-    "cyclic, 5 domains": ({"domains": 5}, BOTH),
-    "cyclic, 7 domains": ({"domains": 7}, BOTH),
-    "cyclic, 9 domains": ({"domains": 9}, BOTH),
-    "chain, 2 domains": ({"mixing": "chain"}, BOTH),
-    "dense, 2 domains": ({"mixing": "dense"}, BOTH),
-    "cyclic with 10 % extra edges, 2 domains": ({"extra": 0.1}, BOTH),
-    "cyclic with 30 % extra edges, 2 domains": ({"extra": 0.3}, BOTH),
-    "cyclic with 50 % extra edges, 2 domains": ({"extra": 0.5}, BOTH),
-    "4 latents to 8 variables, cyclic, 2 domains": (WIDE, BOTH),
-    "4 latents to 8 variables, cyclic, 3 domains": (WIDE | {"domains": 3}, BOTH),
-    "4 latents to 8 variables, cyclic, 5 domains": (WIDE | {"domains": 5}, BOTH),
-    "4 latents to 8 variables, cyclic, 7 domains": (WIDE | {"domains": 7}, BOTH),
-    "4 latents to 8 variables, cyclic, 9 domains": (WIDE | {"domains": 9}, BOTH),
+    "cyclic, 2 domains, change = 0.5": ({"change": 0.5}, SHORT),
+    "cyclic, 2 domains, change = 0.25": ({"change": 0.25}, SHORT),
+    "structured, 2 domains": ({"mixing": "structured"}, SHORT),
+    "cyclic, 3 domains": ({"domains": 3}, SHORT),
+    "cyclic, 5 domains": ({"domains": 5}, SHORT),
+    "cyclic, 7 domains": ({"domains": 7}, SHORT),
+    "cyclic, 9 domains": ({"domains": 9}, SHORT),
+    "chain, 2 domains": ({"mixing": "chain"}, SHORT),
+    "dense, 2 domains": ({"mixing": "dense"}, SHORT),
+    "cyclic with 10 % extra edges, 2 domains": ({"extra": 0.1}, SHORT),
+    "cyclic with 30 % extra edges, 2 domains": ({"extra": 0.3}, SHORT),
+    "cyclic with 50 % extra edges, 2 domains": ({"extra": 0.5}, SHORT),
+    "4 latents to 8 variables, cyclic, 2 domains": (WIDE, SHORT),
+    "4 latents to 8 variables, cyclic, 3 domains": (WIDE | {"domains": 3}, SHORT),
+    "4 latents to 8 variables, cyclic, 5 domains": (WIDE | {"domains": 5}, SHORT),
+    "4 latents to 8 variables, cyclic, 7 domains": (WIDE | {"domains": 7}, SHORT),
+    "4 latents to 8 variables, cyclic, 9 domains": (WIDE | {"domains": 9}, SHORT),
 }
 
 
@@ -69,15 +70,27 @@ def measure(case: str, seed: int, weights: tuple[float, ...], *, baselines: bool
         "seconds": time.perf_counter() - began,
         "chosen": path.weight,
         "path": path.weights,
+        "losses": path.losses,
+        "errors": path.errors,
     }
     for at, weight in enumerate(path.weights):
         best = path.best[at]
-        audit = sparsity(path.starts_of(weight), held_out)
+        starts = path.starts_of(weight)
+        audit = sparsity(starts, held_out)
         row[f"{weight:g}"] = quality(best, held_out, law) | {
             "stability": path.stability[at],
+            "starts": [
+                {
+                    "spearman": lt.mcc(fit.transform(held_out), held_out.factors, "spearman"),
+                    "loss": float(fit.penalised_rows(held_out).mean()),
+                    "mixing": fit.mixing(held_out).round(4).tolist(),
+                }
+                for fit in starts
+            ],
             "verdict": audit.verdict.sentence,
+            "kept": STARTS - audit.left_out,
             "open": [
-                named(best, held_out, k) for k, holds in enumerate(audit.pinned) if not holds or k in audit.single
+                named(starts[audit.first], held_out, k) for k, holds in enumerate(audit.pinned) if not holds or k in audit.single
             ],
         }
     if baselines:
@@ -147,44 +160,50 @@ def of(rows: list[dict[str, object]], weight: str, key: str) -> list[float]:
 def recovery(rows: list[dict[str, object]]) -> str:
     lines = []
     for case in CASES:
-        mine = latest(rows, case, BOTH)
-        if not mine:
-            continue
-        free, tight = of(mine, "0", "spearman"), of(mine, "0.02", "spearman")
-        gain = f"{np.mean(tight) - np.mean(free):+.3f}"
-        edges = f"{np.mean(of(mine, '0', 'f1')):.2f} → {np.mean(of(mine, '0.02', 'f1')):.2f}"
-        rest = {
-            name: [row["others"][name] for row in mine if name in row.get("others", {})]
-            for name in ("IFlow", "IVAE", "VAE")
-        }
-        baselines = "; ".join(f"{name} {np.mean(values):.3f}" for name, values in rest.items() if values)
-        each = " ".join(f"{a:.3f}→{b:.3f}" for a, b in zip(free, tight, strict=True))
-        lines.append([case, len(mine), spread(free), spread(tight), gain, edges, baselines, each])
-    head = [
-        "data",
-        "seeds",
-        "CGVAE, λ = 0",
-        "CGVAE, λ = 0.02",
-        "gain",
-        "F1 of edges",
-        "others",
-        "each seed",
-    ]
+        every = latest(rows, case, (0.0,))
+        for fresh in (True, False):
+            mine = [row for row in every if (row["seed"] >= FRESH) == fresh]
+            if mine:
+                lines.append(recovered(case, mine))
+    head = ["data", "seeds", "λ = 0", "λ = 0.01", "λ = 0.02", "λ chosen", "gain", "F1 of edges", "others", "each seed"]
     return table(head, lines)
 
 
+def recovered(case: str, mine: list[dict[str, object]]) -> list[object]:
+    fixed = [spread(found) if (found := of(mine, weight, "spearman")) else "–" for weight in ("0", "0.01", "0.02")]
+    free, tight = of(mine, "0", "spearman"), at_chosen(mine, "spearman")
+    edges = f"{np.mean(of(mine, '0', 'f1')):.2f} → {np.mean(at_chosen(mine, 'f1')):.2f}"
+    rest = {name: [row["others"][name] for row in mine if name in row.get("others", {})] for name in ("IFlow", "IVAE", "VAE")}
+    baselines = "; ".join(f"{name} {np.mean(values):.3f}" for name, values in rest.items() if values)
+    each = " ".join(f"{a:.3f}→{b:.3f}" for a, b in zip(free, tight, strict=True))
+    gain = f"{np.mean(tight) - np.mean(free):+.3f}"
+    return [case, seeds_of(mine), *fixed, spread(tight), gain, edges, baselines or "–", each]
+
+
+def seeds_of(mine: list[dict[str, object]]) -> str:
+    return f"{mine[0]['seed']} to {mine[-1]['seed']}"
+
+
+def at_chosen(mine: list[dict[str, object]], key: str) -> list[float]:
+    return [row[f"{row['chosen']:g}"][key] for row in mine]
+
+
 def sweep(rows: list[dict[str, object]]) -> str:
-    mine = [row for row in latest(rows, "cyclic, 2 domains", SWEEP) if row["path"] == list(SWEEP)]
-    if not mine:
-        return ""
+    every = [row for row in latest(rows, "cyclic, 2 domains", SWEEP) if row["path"] == list(SWEEP)]
+    parts = [[row for row in every if (row["seed"] >= FRESH) == fresh] for fresh in (True, False)]
+    return "\n\n".join(swept(mine) for mine in parts if mine)
+
+
+def swept(mine: list[dict[str, object]]) -> str:
     lines = [
         [f"{w:g}", *(spread(of(mine, f"{w:g}", key)) for key in ("spearman", "f1", "stability", "score"))]
         for w in SWEEP
     ]
     best = [max(row[f"{w:g}"]["spearman"] for w in SWEEP) for row in mine]
-    chosen = [row[f"{row['chosen']:g}"]["spearman"] for row in mine]
+    chosen = at_chosen(mine, "spearman")
     picks = ", ".join(f"{row['chosen']:g}" for row in mine)
     words = (
+        f"Seeds {seeds_of(mine)}. "
         f"Chosen weights, seed by seed: {picks}; their MCC {spread(chosen)}; the best weight of each seed, which only "
         f"the truth tells, has {spread(best)}; largest gap {max(b - c for b, c in zip(best, chosen, strict=True)):.3f}."
     )
@@ -200,14 +219,15 @@ def audits(rows: list[dict[str, object]]) -> str:
     for case in CASES:
         for row in latest(rows, case, (0.02,)):
             found = row["0.02"]
-            lines.append(
-                [case, row["seed"], f"{found['spearman']:.3f}", found["verdict"], ", ".join(found["open"]) or "–"]
-            )
+            if "kept" in found:  # fits of before restarts that were stuck were left out have no such count
+                mcc, left = f"{found['spearman']:.3f}", ", ".join(found["open"]) or "–"
+                lines.append([case, row["seed"], mcc, f"{found['kept']} of {STARTS}", found["verdict"], left])
     head = [
         "data",
         "seed",
         "MCC",
-        "verdict of the audit on all starts, λ = 0.02",
+        "starts that count",
+        "verdict of the audit, λ = 0.02",
         "true factors nearest to what it leaves open",
     ]
     return table(head, lines)
@@ -218,9 +238,11 @@ def report(rows: list[dict[str, object]]) -> str:
         [
             "# Few domains and a sparse mixing",
             f"`generators.sparse_mixing`, {ROWS:,} rows in all domains together; mean Spearman correlation of found and true "
-            f"latents, best one-to-one pairing, on the fifth of the rows that no fit and no choice saw. Each weight has {STARTS} "
-            "starts, of which the penalised loss on rows set aside picks one. Four latents; unless it says otherwise four "
-            "variables, exact likelihood, and laws that move by `change=1`.",
+            f"latents, best one-to-one pairing, on the fifth of the rows that no fit and no choice saw. Each weight λ of CGVAE has "
+            f"{STARTS} starts, of which the penalised loss on rows set aside picks one; `choose_sparsity` picks a weight by the "
+            "same rows. The gain and the seeds show λ = 0 against the chosen weight. Four latents; unless it says otherwise four "
+            "variables, exact likelihood, and laws that move by `change=1`. "
+            f"Seeds below {FRESH} were looked at while the default weight, 0.01, was chosen; the others were not.",
             recovery(rows),
             "## Which weight\n\nCyclic mixing, 2 domains. A weight is chosen by `models.choose_sparsity`.\n\n"
             + sweep(rows),
@@ -234,7 +256,7 @@ def report(rows: list[dict[str, object]]) -> str:
 def main() -> None:
     words = argparse.ArgumentParser()
     words.add_argument("--cases", nargs="*", default=list(CASES))
-    words.add_argument("--seeds", nargs="*", type=int, default=list(range(10, 15)))
+    words.add_argument("--seeds", nargs="*", type=int, default=list(range(20, 25)))
     words.add_argument("--weights", nargs="*", type=float, help="instead of those of the case")
     words.add_argument("--baselines", action="store_true", help="IFlow, IVAE and VAE too")
     words.add_argument("--table", action="store_true", help="only make the tables of what is stored")

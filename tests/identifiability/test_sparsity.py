@@ -114,3 +114,35 @@ def test_it_can_be_written_down():
 def test_bad_input(call, sentence):
     with pytest.raises(lt.DataError, match=sentence):
         call()
+
+
+class Fitted:
+    """A mixing, and how badly each row is explained."""
+
+    def __init__(self, table, losses):
+        self.table, self.losses = np.asarray(table, float), losses
+
+    def mixing(self, data):
+        return self.table
+
+    def penalised_rows(self, data):
+        return self.losses
+
+
+def test_restarts_that_ended_clearly_worse_do_not_count(rng):
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    cyclic, other = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0]])
+    base, wobble = rng.normal(size=400), 0.1 * (-1.0) ** np.arange(400)
+    good, stuck = Fitted(cyclic, base), Fitted(other, base + 0.3)
+    again, as_good = Fitted(cyclic[:, [1, 2, 0]], base + wobble + 0.005), Fitted(other, base + wobble + 0.005)
+    audit = sparsity([stuck, good, again], rows)
+    assert (audit.first, audit.left_out, audit.agreement) == (1, 1, 1.0)
+    assert audit.pinned == (True, True, True)
+    assert "1 more ended clearly worse" in str(audit)
+    assert "All 2 restarts agree" in audit.verdict.sentence
+    rivals = sparsity([good, as_good], rows)  # two explanations of the same worth
+    assert rivals.left_out == 0
+    assert rivals.verdict.status == "refuted"
+    assert "restarts find different mixings" in rivals.verdict.sentence
+    alone = sparsity([good, stuck], rows)
+    assert "no second one confirms it" in alone.verdict.sentence

@@ -15,11 +15,12 @@ from latentry.evidence import Bound, Verdict
 __all__ = ["SparsityAudit", "sparsity"]
 
 _CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read either way
+_SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by that
 
 
 @dataclass(frozen=True, eq=False)
 class SparsityAudit:
-    """What the recovered mixing says about each latent of the first restart.
+    """What the recovered mixing says about each latent of the best restart.
 
     Args:
         verdict: refuted when the pattern leaves some latent open; otherwise cannot say, since a pattern that was learned
@@ -39,6 +40,8 @@ class SparsityAudit:
         present: Domains there are; 0 if unknown.
         notes: One sentence for each latent.
         edge: Threshold of a strength.
+        first: Which of the fits given has these latents: the best of them on the rows given.
+        left_out: Fits that ended clearly worse than the best, and do not count as restarts.
     """
 
     verdict: Verdict
@@ -54,6 +57,8 @@ class SparsityAudit:
     present: int
     notes: tuple[str, ...]
     edge: float
+    first: int = 0
+    left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
@@ -69,6 +74,8 @@ class SparsityAudit:
             if np.isnan(self.agreement)
             else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
         )
+        if self.left_out:
+            stable += f"; {self.left_out} more ended clearly worse and do not count"
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
@@ -82,7 +89,9 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
 
     Beyond the condition three readings are refused. A mixing in the form of a staircase exists for any data, whatever the
     truth. A latent that acts on one variable only may hide whatever else acts on that variable, and then looks pinned.
-    Edges that are neither clear nor clearly absent count for neither side.
+    Edges that are neither clear nor clearly absent count for neither side. Restarts that explain the rows clearly worse
+    than the best one (a penalised loss higher by more than two standard errors and 0.005 nats for each observed number) do
+    not count: they were stuck.
 
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
@@ -105,7 +114,9 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
             raise DataError(f"{name} = {value!r}: give a number between 0 and 1.")
     known = isinstance(models, MixingSupport)
     tables = [models.present.astype(float)] if known else _strengths(models, data)
-    tables = _matched(tables, edge)
+    good = _as_good(models, data) if len(tables) > 1 else [0]
+    left_out = len(tables) - len(good)
+    tables = _matched([tables[at] for at in good], edge)
     support = MixingSupport(tables[0] > edge)
     shared = [support.agreement(MixingSupport(table > edge)) for table in tables[1:]]
     agreement = min(shared) if shared else np.nan
@@ -120,6 +131,8 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
         "needed": tuple(_needed(support, latent) for latent in range(support.latents)),
         "present": 0 if known else _domains(models),
         "agreement": agreement,
+        "first": good[0],
+        "left_out": left_out,
     }
     notes = tuple(_note(facts, latent) for latent in range(support.latents))
     return SparsityAudit(
@@ -143,6 +156,21 @@ def _strengths(models: Any, data: Any) -> list[np.ndarray]:
         if table.shape != tables[0].shape:
             raise DataError(f"restart {number} has shape {table.shape} and restart 0 has {tables[0].shape}.")
     return tables
+
+
+def _as_good(models: Any, data: Any) -> list[int]:
+    """Restarts that explain the rows as well as the best, which comes first: two standard errors of the loss, or little.
+
+    One that ended clearly worse was stuck, and its mixing is no other explanation of the data. Strengths without a model,
+    and fits on rows without a domain, all count.
+    """
+    if not all(hasattr(model, "penalised_rows") for model in models) or data.domain is None:
+        return list(range(len(models)))
+    losses = [model.penalised_rows(data) for model in models]
+    order = sorted(range(len(models)), key=lambda at: losses[at].mean())
+    worse = {at: losses[at] - losses[order[0]] for at in order}
+    slight = _SLIGHT * data.layout.size
+    return [at for at in order if worse[at].mean() <= max(slight, 2 * worse[at].std() / np.sqrt(len(worse[at])))]
 
 
 def _table(model: Any, data: Any) -> np.ndarray:
@@ -232,6 +260,8 @@ def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, know
         )
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
     once = " It was found once: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    if facts["left_out"] and restarts == 1:
+        once = f" The other {facts['left_out']} restarts ended clearly worse, and no second one confirms it."
     sentence = f"the recovered mixing pins all {size} latents, as structural sparsity asks of the true one.{once}"
     return Verdict("cannot say", sentence, evidence, "restarts, and domains enough to identify by changes alone")
 
@@ -244,4 +274,6 @@ def _open_sentence(facts: dict[str, Any], open_ones: Sequence[int]) -> str:
         parts.append(f"{_list(others)} {verb} on every variable that it acts on" if others else "no variable shows it")
     if len(open_ones) == 1:
         return f"sparsity leaves latent {open_ones[0]} open: {parts[0]}."
-    return f"sparsity leaves {_list(open_ones)} open: each has others on every variable that it acts on."
+    little = len(open_ones) > len(facts["pinned"]) / 2
+    begin = "sparsity does not help here: it leaves" if little else "sparsity leaves"
+    return f"{begin} {_list(open_ones)} open: each has others on every variable that it acts on."

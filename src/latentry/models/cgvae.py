@@ -21,8 +21,9 @@ from latentry.models.conditional import Conditional, Manifold, NegativeBound, on
 from latentry.models.domain_model import OPTIMISERS, DomainModel
 from latentry.models.domains import check_columns
 from latentry.models.iflow import IdentifiableFlow
-from latentry.models.linear_start import groups_of, linear_unmixings
+from latentry.models.linear_start import groups_of, linear_unmixings, on_standardised
 from latentry.models.sparse import (
+    AnchoredManifold,
     Penalties,
     SparseBound,
     SparseIdentify,
@@ -60,8 +61,8 @@ class CGVAE(DomainModel, VAE):
     which latents the condition holds in the recovered mixing.
 
     An L1 penalty alone also shrinks the edges that are there, and so prefers mixings unlike the true one that have
-    smaller ones; at the end of the fit edges are therefore counted (see ``relax``). Both have many local minima: restarts of
-    an exact fit begin in turn at the best few sparse linear unmixings of the columns' ranks, and at a random rotation.
+    smaller ones; at the end of the fit edges are therefore counted (see ``relax``). Both have many local minima: on a table
+    restarts begin in turn at the best few sparse linear unmixings of the columns' ranks (an exact fit also at a rotation).
 
     As many latents as columns of one table, without noise: exact maximum likelihood of an invertible map. Otherwise the
     fit is staged as in :class:`IVAE`, with the penalty on the decoder, or follows the bound from the start
@@ -104,7 +105,7 @@ class CGVAE(DomainModel, VAE):
     patience: int | None = None  # an early end would cut the cooling short, in which sparse maps are found
     restarts: int = 4
     blocks: int = 6
-    sparsity: float = 0.02
+    sparsity: float = 0.01
     penalty: str = "l1"
     relax: float = 0.5
     threshold: float = 0.1
@@ -139,13 +140,20 @@ class CGVAE(DomainModel, VAE):
         facts["exact"] = self.estimation == "auto" and table and square and gaussian and not self.noisy
         if facts["exact"]:
             check_columns(data, "x")
-            facts["starts"] = self._starts(data) if self.start == "linear" and data.domain is not None else []
+        linear = self.start == "linear" and self.estimation != "elbo" and table and gaussian and data.domain is not None
+        facts["starts"] = self._starts(data, exact=facts["exact"]) if linear else []
         return facts
 
-    def _starts(self, data: Dataset) -> list[list[list[float]]]:
+    def _starts(self, data: Dataset, *, exact: bool) -> list[list[list[float]]]:
+        """Linear unmixings, of which a table with rows that lack it, constant columns or too few rows has none."""
         some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
         values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
-        return linear_unmixings(values, groups, weight=float(self.sparsity), most=_STARTS, seed=self.seed).tolist()
+        latents = data.layout.size if self.latent_dim is None else self.latent_dim
+        if not data.observed["x"].all() or np.ptp(values, axis=0).min() == 0 or not latents <= data.layout.size < len(values):
+            return []
+        search = {"weight": float(self.sparsity), "most": _STARTS, "seed": self.seed, "latents": latents}
+        found = linear_unmixings(values, groups, **search)
+        return (found if exact else on_standardised(found, values)).tolist()
 
     def _check_sparsity(self) -> None:
         if self.shrink:
@@ -194,16 +202,20 @@ class CGVAE(DomainModel, VAE):
             return weighted(plain, self.sparsity)
         staged = self.estimation != "elbo"
         plain = self.build_conditional(self.design(), self._latents(), flow=staged, sight="data", draws=1, key=key)
-        return weighted(plain, self.sparsity)
+        starts = self.facts_.get("starts", ())
+        return weighted(plain, self.sparsity, np.zeros_like(starts[0]) if len(starts) else None)
 
     def begun(self, module: Any, restart: int) -> Any:
-        """Restarts of an exact fit begin at linear unmixings in turn, counted from the seed; after the last, by chance."""
+        """Restarts begin at linear unmixings in turn, counted from the seed; after the last, an exact fit by chance."""
         starts = self.facts_.get("starts", ())
         if module.flow is None or len(starts) == 0:
             return module
-        turn = (self.seed + restart) % (len(starts) + 1)
-        last = jnp.asarray(starts[turn], jnp.float32) if turn < len(starts) else module.flow.last.weight
-        return eqx.tree_at(lambda tree: tree.flow, module, module.flow.straightened(last))
+        exact = self.facts_["exact"]
+        turn = (self.seed + restart) % (len(starts) + exact)
+        chosen = jnp.asarray(starts[turn], jnp.float32) if turn < len(starts) else module.flow.last.weight
+        last = chosen if exact else jnp.eye(len(chosen))
+        module = eqx.tree_at(lambda tree: tree.flow, module, module.flow.straightened(last))
+        return module if exact else eqx.tree_at(lambda tree: tree.anchor, module, chosen)
 
     def phases(self) -> tuple[Phase, ...]:
         """First sizes of edges are penalised, then their number; a staged fit looks for the manifold before."""
@@ -216,8 +228,10 @@ class CGVAE(DomainModel, VAE):
         if self.estimation == "elbo":
             return self._relaxed("fit", bound, self.epochs, slow, all_but_given, rates)
         epochs = {name: max(1, round(share * self.epochs)) for name, share in _SHARES.items()}
+        manifold: Any = Manifold(self.beta, hide)
+        manifold = AnchoredManifold(manifold) if self.facts_.get("starts") else manifold
         return (
-            Phase("manifold", Manifold(self.beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
+            Phase("manifold", manifold, epochs["manifold"], slow, trainable=only("networks"), **rates),
             *self._relaxed(
                 "identify", SparseIdentify, epochs["identify"], self.learning_rate, only("flow", "prior"), fast
             ),
@@ -252,28 +266,33 @@ class CGVAE(DomainModel, VAE):
         check_is_fitted(self)
         return np.asarray(changes(self.module_.prior, self.module_.seen)) > _MOVES
 
-    def penalised(self, X: Any) -> float:
-        """Minus the score, and λ times the penalty with which the fit ended: what restarts are compared by."""
+    def penalised_rows(self, X: Dataset) -> np.ndarray:
+        """For 2000 of the rows at most: minus the score, and λ times the penalty with which the fit ended.
+
+        Its mean is what restarts are compared by.
+        """
         kind = "capped" if self.relax and self.sparsity else self.penalty
-        return self.sparsity * self._penalty(X, kind) - self.score(X)
+        some = X.take(_some(len(X)))
+        return self.sparsity * self._penalties_of(some, kind) - self.score_rows(some)
 
     def edge_count(self, X: Any) -> float:
         """Edges at a row, on average over rows; one weaker than ``threshold`` counts in part."""
-        return self._penalty(X, "capped")
+        return float(self._penalties_of(X, "capped").mean())
 
-    def _penalty(self, X: Any, kind: str) -> float:
-        return float(penalty(jnp.asarray(map_rows(_strengths, self.module_, self._look(X))), kind, self.threshold))
+    def _penalties_of(self, X: Any, kind: str) -> np.ndarray:
+        one = lambda strength: penalty(strength[None], kind, self.threshold)  # noqa: E731
+        return np.asarray(jax.vmap(one)(jnp.asarray(self._strengths(X))), dtype=np.float64)
 
     def mixing(self, X: Any) -> np.ndarray:
         r"""Mean over rows of :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`, (observed, latents).
 
         It is read at 2000 of the rows at most; several modalities come in the order of their names.
         """
-        return map_rows(_strengths, self.module_, self._look(X)).astype(np.float64).mean(axis=0)
+        return self._strengths(X).astype(np.float64).mean(axis=0)
 
-    def _look(self, X: Any) -> Dataset:
+    def _strengths(self, X: Any) -> np.ndarray:
         data = self._ready(X, None)
-        return data.take(np.sort(np.random.default_rng(0).permutation(len(data))[:_LOOK]))
+        return map_rows(_strengths, self.module_, data.take(_some(len(data))))
 
     def support(self, X: Any, *, edge: float = 0.1) -> MixingSupport:
         """Which variable depends on which latent: strengths above ``edge``, a hundredth of the variance by default."""
@@ -285,6 +304,10 @@ class CGVAE(DomainModel, VAE):
     def rebuild(module: Any, batch: Batch, key: jax.Array) -> dict[str, jax.Array]:
         """Expected values of every modality; an exact map loses nothing."""
         return {"x": batch.values["x"]} if isinstance(module, IdentifiableFlow) else module.reconstruction(batch)
+
+
+def _some(rows: int) -> np.ndarray:
+    return np.sort(np.random.default_rng(0).permutation(rows)[:_LOOK])
 
 
 def _strengths(module: Any, batch: Batch, key: jax.Array) -> jax.Array:

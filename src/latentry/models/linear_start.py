@@ -11,7 +11,7 @@ import optax
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-__all__ = ["groups_of", "linear_unmixings"]
+__all__ = ["groups_of", "linear_unmixings", "on_standardised"]
 
 _TRIES, _STEPS, _RATE = 64, 600, 0.05
 _EDGE = 0.2  # strength at which an edge counts whole; the search comes down to it from 1
@@ -19,8 +19,10 @@ _SAME = 0.95  # cosine above which two rows count as one latent
 _GROUPS = 8  # of a continuous u
 
 
-def linear_unmixings(values: np.ndarray, groups: np.ndarray, *, weight: float, most: int, seed: int) -> np.ndarray:
-    r"""Up to ``most`` different matrices W, best first, (k, n, n), for columns made normal one by one.
+def linear_unmixings(
+    values: np.ndarray, groups: np.ndarray, *, weight: float, most: int, seed: int, latents: int | None = None
+) -> np.ndarray:
+    r"""Up to ``most`` different matrices W, best first, (k, latents, columns), for columns made normal one by one.
 
     Each is a local minimum, from many random rotations, of
 
@@ -29,8 +31,8 @@ def linear_unmixings(values: np.ndarray, groups: np.ndarray, *, weight: float, m
 
     with :math:`C_k` the covariance of group k and :math:`\pi_k` its share: the profile likelihood of independent Gaussian
     latents whose laws change between groups (Pham and Cardoso, *Blind separation of instantaneous mixtures of
-    nonstationary sources*, 2001), and a count of edges. A bend of each column by itself does not matter, since ranks are
-    all that is used.
+    nonstationary sources*, 2001), and a count of edges. Fewer latents than columns unmix the principal components. A bend
+    of each column by itself does not matter, since ranks are all that is used.
 
     >>> rng = np.random.default_rng(0)
     >>> groups = np.repeat([0, 1], 2000)
@@ -39,18 +41,34 @@ def linear_unmixings(values: np.ndarray, groups: np.ndarray, *, weight: float, m
     >>> (np.abs(found) > 0.1).sum().item()
     2
     """
-    normal = ndtri((rankdata(values, axis=0) - 0.5) / len(values))
-    labels, counts = np.unique(groups, return_counts=True)
-    within = np.stack([np.cov(normal[groups == label], rowvar=False, bias=True) for label in labels])
+    normal = normal_scores(values)
     pooled = np.atleast_2d(np.cov(normal, rowvar=False, bias=True))
-    n = len(pooled)
+    axes = np.eye(len(pooled)) if latents in (None, len(pooled)) else np.linalg.eigh(pooled)[1][:, -latents:]
+    parts = normal @ axes
+    n = axes.shape[1]
     ridge = 1e-4 * np.eye(n)  # ranks of a small group may be tied to each other
-    keys = jax.random.split(jax.random.key(seed), _TRIES)
-    shares = jnp.asarray(counts / counts.sum(), jnp.float32)
-    several = jnp.asarray(within.reshape(-1, n, n) + ridge, jnp.float32)
-    found, losses = _search(several, shares, jnp.asarray(pooled + ridge, jnp.float32), keys, jnp.float32(weight))
+    labels, counts = np.unique(groups, return_counts=True)
+    within = [np.atleast_2d(np.cov(parts[groups == label], rowvar=False, bias=True)) + ridge for label in labels]
+    whole = axes.T @ pooled @ axes + ridge
+    found, losses = _search(
+        *(jnp.asarray(part, jnp.float32) for part in (np.stack(within), counts / counts.sum(), whole, axes)),
+        jax.random.split(jax.random.key(seed), _TRIES),
+        jnp.float32(weight),
+    )
     order = [at for at in np.argsort(np.asarray(losses)) if np.isfinite(np.asarray(found[at])).all()]
-    return _different(np.asarray(found, np.float64)[order], np.linalg.cholesky(pooled + ridge), most)
+    return _different(np.asarray(found, np.float64)[order], np.linalg.cholesky(whole), most) @ axes.T
+
+
+def normal_scores(values: np.ndarray) -> np.ndarray:
+    """Each column's ranks as quantiles of a standard normal."""
+    return ndtri((rankdata(values, axis=0) - 0.5) / len(values))
+
+
+def on_standardised(unmixings: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The linear maps of standardised columns that come nearest to unmixings of normal scores, in least squares."""
+    standard = (values - values.mean(axis=0)) / values.std(axis=0)
+    targets = np.einsum("kij,rj->rki", unmixings, normal_scores(values)).reshape(len(values), -1)
+    return np.linalg.lstsq(standard, targets, rcond=None)[0].T.reshape(unmixings.shape)
 
 
 def groups_of(domain: Any) -> np.ndarray:
@@ -64,10 +82,10 @@ def groups_of(domain: Any) -> np.ndarray:
 
 @jax.jit
 def _search(
-    within: jax.Array, shares: jax.Array, pooled: jax.Array, keys: jax.Array, weight: jax.Array
+    within: jax.Array, shares: jax.Array, pooled: jax.Array, axes: jax.Array, keys: jax.Array, weight: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     whiten = jnp.linalg.inv(jnp.linalg.cholesky(pooled))
-    data_scale = jnp.sqrt(jnp.diag(pooled))
+    data_scale = jnp.sqrt(jnp.einsum("ij,jk,ik->i", axes, pooled, axes))
     optimiser = optax.adam(optax.cosine_decay_schedule(_RATE, _STEPS))
 
     def scale(matrix: jax.Array) -> jax.Array:
@@ -76,7 +94,7 @@ def _search(
     def loss(matrix: jax.Array, edge: jax.Array) -> jax.Array:
         variance = jnp.einsum("ij,gjk,ik->gi", matrix, within, matrix)
         fit = 0.5 * (shares[:, None] * jnp.log(variance)).sum() - jnp.linalg.slogdet(matrix)[1]
-        strength = jnp.abs(jnp.linalg.inv(matrix)) * scale(matrix) / data_scale[:, None]
+        strength = jnp.abs(axes @ jnp.linalg.inv(matrix)) * scale(matrix) / data_scale[:, None]
         return fit + weight * jnp.minimum(strength / edge, 1.0).sum()
 
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:

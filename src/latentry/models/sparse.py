@@ -10,11 +10,12 @@ import jax
 import jax.numpy as jnp
 
 from latentry.data import Batch
-from latentry.models.conditional import Conditional, Identify, Metrics, NegativeBound
+from latentry.models.conditional import Conditional, Identify, Manifold, Metrics, NegativeBound
 from latentry.models.iflow import IdentifiableFlow, negative_log_likelihood
 from latentry.nets.sparsity import SparsityTerm, jacobians, strengths
 
 __all__ = [
+    "AnchoredManifold",
     "Penalties",
     "SparseBound",
     "SparseIdentify",
@@ -35,21 +36,25 @@ class SparseFlow(IdentifiableFlow):
 
 
 class SparseConditional(Conditional):
-    """Networks that carry the weight of their penalty."""
+    """Networks that carry the weight of their penalty, and perhaps where their coordinates begin: a linear map of the table."""
 
     weight: jax.Array
+    anchor: jax.Array | None = None  # (latents, columns)
 
 
-def weighted(module: IdentifiableFlow | Conditional, weight: float) -> Any:
-    """The same module, with the weight λ of the sparsity term."""
-    kind = SparseFlow if isinstance(module, IdentifiableFlow) else SparseConditional
-    own = {part.name: getattr(module, part.name) for part in fields(module)}
-    return kind(**own, weight=jnp.asarray(weight, jnp.float32))
+def weighted(module: IdentifiableFlow | Conditional, weight: float, anchor: Any = None) -> Any:
+    """The same module, with the weight λ of the sparsity term and what its coordinates begin at."""
+    own = {part.name: getattr(module, part.name) for part in fields(module)} | {"weight": jnp.asarray(weight, jnp.float32)}
+    if isinstance(module, IdentifiableFlow):
+        return SparseFlow(**own)
+    return SparseConditional(**own, anchor=None if anchor is None else jnp.asarray(anchor, jnp.float32))
 
 
 def all_but_given(module: Any) -> Any:
     """Everything is trained but the domains as they occurred and the weight of the penalty."""
     every = jax.tree.map(eqx.is_inexact_array, module)
+    if getattr(module, "anchor", None) is not None:
+        every = eqx.tree_at(lambda tree: tree.anchor, every, replace=False)
     return eqx.tree_at(lambda tree: (tree.seen, tree.weight), every, replace=(False, False))
 
 
@@ -93,6 +98,25 @@ class SparseLikelihood:
         """Mean over the rows of a batch."""
         loss, _ = negative_log_likelihood(module, batch, key)
         return self.penalties.added(module, batch, key, loss, {"likelihood": -loss})
+
+
+@dataclass(frozen=True)
+class AnchoredManifold:
+    r"""The stage that finds coordinates, held near linear ones: added is :math:`\frac w2 \|c(x) - A x\|^2`.
+
+    Coordinates are free up to any smooth map as long as no domain is looked at. These begin where a linear unmixing is good,
+    and none of them is left unused.
+    """
+
+    manifold: Manifold
+    pull: float = 2.0
+
+    def __call__(self, module: SparseConditional, batch: Batch, key: jax.Array) -> Metrics:
+        """Mean over the rows of a batch."""
+        loss, parts = self.manifold(module, batch, key)
+        apart = module.networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
+        far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
+        return loss + 0.5 * self.pull * far, parts | {"apart": far}
 
 
 @dataclass(frozen=True)

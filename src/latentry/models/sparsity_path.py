@@ -86,7 +86,7 @@ def choose_sparsity(
     too strong costs likelihood. So what a weight found is judged by the loss on rows set aside, plus a price for each edge
     that is the same for all weights: by default :math:`\frac{p \log N}{2N}` nats, what the Bayesian information criterion
     charges for the :math:`p = 3K + 1` numbers of one bent curve, K being ``components``, learned from N rows. Weights
-    that are worse than the best by less than half a standard error are in the running; of these the one whose starts
+    that are worse than the best by no more than one standard error are in the running; of these the one whose starts
     agree best on the edges is chosen.
 
     Args:
@@ -105,7 +105,7 @@ def choose_sparsity(
     training, aside = data.split(1 - share, share, seed=seed)
     weights = tuple(sorted(float(weight) for weight in path))
     fits = tuple(_fits(model, training, weight, starts, seed) for weight in weights)
-    best = tuple(min(several, key=lambda one: one.penalised(aside)) for several in fits)
+    best = tuple(min(several, key=lambda one: one.penalised_rows(aside).mean()) for several in fits)
     cost = price if price is not None else _price(model.components, len(training))
     rows = [cost * one.edge_count(aside) - one.score_rows(aside) for one in best]
     means = np.array([found.mean() for found in rows])
@@ -158,5 +158,5 @@ def _price(components: int, rows: int) -> float:
 
 
 def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
-    running = [k for k in range(len(losses)) if losses[k] <= errors[k] / 2]
+    running = [k for k in range(len(losses)) if losses[k] <= errors[k]]
     return max(running, key=lambda k: stability[k])
