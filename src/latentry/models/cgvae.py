@@ -151,8 +151,9 @@ class CGVAE(DomainModel, VAE):
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
         if not data.observed["x"].all() or np.ptp(values, axis=0).min() == 0 or not latents <= data.layout.size < len(values):
             return []
-        search = {"weight": float(self.sparsity), "most": _STARTS, "seed": self.seed, "latents": latents}
-        found = linear_unmixings(values, groups, **search)
+        found = linear_unmixings(
+            values, groups, weight=float(self.sparsity), most=_STARTS, seed=self.seed, latents=latents
+        )
         return (found if exact else on_standardised(found, values)).tolist()
 
     def _check_sparsity(self) -> None:

@@ -114,7 +114,7 @@ class AnchoredManifold:
     def __call__(self, module: SparseConditional, batch: Batch, key: jax.Array) -> Metrics:
         """Mean over the rows of a batch."""
         loss, parts = self.manifold(module, batch, key)
-        apart = module.networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
+        apart = module.networks.encode(batch)[0] - batch.values["x"] @ jnp.transpose(module.anchor)
         far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
         return loss + 0.5 * self.pull * far, parts | {"apart": far}
 
