@@ -39,7 +39,7 @@ class SparseConditional(Conditional):
     """Networks that carry the weight of their penalty, and perhaps where their coordinates begin: a linear map of the table."""
 
     weight: jax.Array
-    anchor: jax.Array | None = None  # (latents, columns)
+    anchor: Any = None  # (latents, columns), where there is one
 
 
 def weighted(module: IdentifiableFlow | Conditional, weight: float, anchor: Any = None) -> Any:
@@ -114,7 +114,7 @@ class AnchoredManifold:
     def __call__(self, module: SparseConditional, batch: Batch, key: jax.Array) -> Metrics:
         """Mean over the rows of a batch."""
         loss, parts = self.manifold(module, batch, key)
-        apart = module.networks.encode(batch)[0] - batch.values["x"] @ jnp.transpose(module.anchor)
+        apart = module.networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
         far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
         return loss + 0.5 * self.pull * far, parts | {"apart": far}
 
