@@ -105,7 +105,7 @@ class CGVAE(DomainModel, VAE):
     patience: int | None = None  # an early end would cut the cooling short, in which sparse maps are found
     restarts: int = 4
     blocks: int = 6
-    sparsity: float = 0.01
+    sparsity: float = 0.02
     penalty: str = "l1"
     relax: float = 0.5
     threshold: float = 0.1
