@@ -90,7 +90,7 @@ def measure(case: str, seed: int, weights: tuple[float, ...], *, baselines: bool
             "verdict": audit.verdict.sentence,
             "kept": STARTS - audit.left_out,
             "open": [
-                named(starts[audit.first], held_out, k) for k, holds in enumerate(audit.pinned) if not holds or k in audit.single
+                named(best, held_out, k) for k, holds in enumerate(audit.pinned) if not holds or k in audit.single
             ],
         }
     if baselines:

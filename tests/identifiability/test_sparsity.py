@@ -117,32 +117,59 @@ def test_bad_input(call, sentence):
 
 
 class Fitted:
-    """A mixing, and how badly each row is explained."""
+    """A mixing, minus the log likelihood of each row, and what its edges cost."""
 
-    def __init__(self, table, losses):
-        self.table, self.losses = np.asarray(table, float), losses
+    def __init__(self, table, losses, price=0.0):
+        self.table, self.losses, self.price = np.asarray(table, float), losses, price
 
     def mixing(self, data):
         return self.table
 
+    def score_rows(self, data):
+        if self.losses is None:
+            raise lt.DataError("a domain never seen")
+        return -self.losses
+
     def penalised_rows(self, data):
-        return self.losses
+        return self.losses + self.price
 
 
-def test_restarts_that_ended_clearly_worse_do_not_count(rng):
+CYCLIC, OTHER = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("worse", "wobble", "price", "counts"),
+    [
+        (0.3, 0.1, 0.0, False),  # clearly worse
+        (0.012, 0.01, 0.0, True),  # more than two standard errors, and slight: 0.015 is allowed for three columns
+        (0.05, 1.0, 0.0, True),  # more than slight, and within two standard errors, 0.1
+        (0.05, 0.1, 0.0, False),  # more than both
+        (0.3, 0.1, -0.3, True),  # a worse likelihood for fewer edges is a rival
+        (0.0, 0.1, 0.3, True),  # as good a likelihood with more edges is a rival
+        (-0.3, 0.1, 0.0, True),  # a better one is
+    ],
+)
+def test_restarts_that_ended_clearly_worse_do_not_count(rng, worse, wobble, price, counts):
     rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
-    cyclic, other = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0]])
-    base, wobble = rng.normal(size=400), 0.1 * (-1.0) ** np.arange(400)
-    good, stuck = Fitted(cyclic, base), Fitted(other, base + 0.3)
-    again, as_good = Fitted(cyclic[:, [1, 2, 0]], base + wobble + 0.005), Fitted(other, base + wobble + 0.005)
-    audit = sparsity([stuck, good, again], rows)
-    assert (audit.first, audit.left_out, audit.agreement) == (1, 1, 1.0)
-    assert audit.pinned == (True, True, True)
+    base = rng.normal(size=400)
+    second = Fitted(OTHER, base + worse + wobble * (-1.0) ** np.arange(400), price)
+    audit = sparsity([Fitted(CYCLIC, base), second], rows)
+    assert audit.left_out == (not counts)
+    expected = "restarts find different mixings" if counts else "Of 2 restarts 1 ended clearly worse, and no second"
+    assert expected in audit.verdict.sentence
+    assert audit.verdict.status == ("refuted" if counts else "cannot say")
+
+
+def test_those_that_count_are_counted(rng):
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    base = rng.normal(size=400)
+    audit = sparsity([Fitted(CYCLIC, base), Fitted(OTHER, base + 1), Fitted(CYCLIC[:, [1, 2, 0]], base)], rows)
+    assert "Of 3 restarts 1 ended clearly worse, the 2 that count agree." in audit.verdict.sentence
     assert "1 more ended clearly worse" in str(audit)
-    assert "All 2 restarts agree" in audit.verdict.sentence
-    rivals = sparsity([good, as_good], rows)  # two explanations of the same worth
-    assert rivals.left_out == 0
-    assert rivals.verdict.status == "refuted"
-    assert "restarts find different mixings" in rivals.verdict.sentence
-    alone = sparsity([good, stuck], rows)
-    assert "no second one confirms it" in alone.verdict.sentence
+    assert "2 restarts, 1 left out" in audit.verdict.evidence["pinned latents"].method
+
+
+def test_fits_that_cannot_score_the_rows_all_count(rng):
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    assert sparsity([Fitted(CYCLIC, rng.normal(size=400)), Fitted(OTHER, None)], rows).left_out == 0
+    assert sparsity([Fitted(CYCLIC, np.zeros(400)), Fitted(OTHER, np.ones(400))], rows.with_domain(None)).left_out == 0

@@ -187,6 +187,10 @@ def test_laws_of_free_form():
 def test_the_weight_is_chosen_by_likelihood_then_stability():
     # within a standard error of the best: the steadiest
     assert _chosen((0.0, 0.001, 0.009, 0.003), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 0.9)) == 2
+    # equally steady: the larger weight
+    assert _chosen((0.0, 0.001, 0.009), (0.0, 0.01, 0.01), stability=(0.9, 0.901, 0.6)) == 1
+    with pytest.raises(lt.DataError, match="no weight has a finite score"):
+        _chosen((np.nan, np.nan), (np.nan, np.nan), stability=(0.5, 0.5))
     # what is worse by more than that is out of the running, however steady
     assert _chosen((0.0, 0.001, 0.3, 0.011), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 1.0)) == 1
 
@@ -196,8 +200,10 @@ def test_the_price_of_an_edge_decides_between_weights(data):
     settings = SMALL | {"epochs": 2}
     paths = [choose_sparsity(lt.CGVAE(**settings), data, path=(0.0, 2.0), starts=2, price=p) for p in (0.0, 50.0)]
     free, dear = paths
-    assert free.scores[free.weights.index(free.weight)] == max(free.scores)
-    counts = [one.edge_count(data) for one in dear.best]
+    counts = np.array([one.edge_count(data.split(0.8, 0.2, seed=0)[1]) for one in dear.best])
+    for path, price in ((free, 0.0), (dear, 50.0)):  # the same fits, judged at other prices
+        judged = price * counts - np.array(path.scores)
+        assert np.allclose(path.losses, judged - judged.min(), atol=1e-3)
     assert dear.weight == dear.weights[int(np.argmin(counts))]
 
 
@@ -228,6 +234,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, penalty="l0"), "kind = 'l0' is not known"),
         (lambda d: fit(d, derivative="exat"), "did you mean 'exact'"),
         (lambda d: fit(d, estimation="elbow"), "did you mean 'elbo'"),
+        (lambda d: fit(d, threshold=0), "threshold = 0: give the strength"),
         (lambda d: fit(d, start="liner"), "did you mean 'linear'"),
         (lambda d: fit(d, relax=1.5), "relax = 1.5: give a share of the epochs"),
         (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price = -1"),

@@ -20,7 +20,7 @@ _SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by 
 
 @dataclass(frozen=True, eq=False)
 class SparsityAudit:
-    """What the recovered mixing says about each latent of the best restart.
+    """What the recovered mixing says about each latent of the first restart.
 
     Args:
         verdict: refuted when the pattern leaves some latent open; otherwise cannot say, since a pattern that was learned
@@ -40,8 +40,7 @@ class SparsityAudit:
         present: Domains there are; 0 if unknown.
         notes: One sentence for each latent.
         edge: Threshold of a strength.
-        first: Which of the fits given has these latents: the best of them on the rows given.
-        left_out: Fits that ended clearly worse than the best, and do not count as restarts.
+        left_out: Fits that ended clearly worse than the first, and do not count as restarts.
     """
 
     verdict: Verdict
@@ -57,7 +56,6 @@ class SparsityAudit:
     present: int
     notes: tuple[str, ...]
     edge: float
-    first: int = 0
     left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -90,8 +88,8 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
     Beyond the condition three readings are refused. A mixing in the form of a staircase exists for any data, whatever the
     truth. A latent that acts on one variable only may hide whatever else acts on that variable, and then looks pinned.
     Edges that are neither clear nor clearly absent count for neither side. Restarts that explain the rows clearly worse
-    than the best one (a penalised loss higher by more than two standard errors and 0.005 nats for each observed number) do
-    not count: they were stuck.
+    than the first one (a lower likelihood and a higher penalised loss, both by more than two standard errors and 0.005 nats
+    for each observed number) do not count: they were stuck.
 
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
@@ -131,7 +129,6 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
         "needed": tuple(_needed(support, latent) for latent in range(support.latents)),
         "present": 0 if known else _domains(models),
         "agreement": agreement,
-        "first": good[0],
         "left_out": left_out,
     }
     notes = tuple(_note(facts, latent) for latent in range(support.latents))
@@ -159,18 +156,25 @@ def _strengths(models: Any, data: Any) -> list[np.ndarray]:
 
 
 def _as_good(models: Any, data: Any) -> list[int]:
-    """Restarts that explain the rows as well as the best, which comes first: two standard errors of the loss, or little.
+    """Restarts that count beside the first: all but those that explain the rows clearly worse.
 
-    One that ended clearly worse was stuck, and its mixing is no other explanation of the data. Strengths without a model,
-    and fits on rows without a domain, all count.
+    Clearly worse is a likelihood that is lower, and a penalised loss that is higher, each by more than two standard errors
+    and by more than two runs of one fit differ. Such a fit was stuck, and its mixing is no rival explanation of the data.
+    Strengths without a model, and fits that cannot score these rows, all count.
     """
     if not all(hasattr(model, "penalised_rows") for model in models) or data.domain is None:
         return list(range(len(models)))
-    losses = [model.penalised_rows(data) for model in models]
-    order = sorted(range(len(models)), key=lambda at: losses[at].mean())
-    worse = {at: losses[at] - losses[order[0]] for at in order}
+    try:
+        losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in models]
+    except DataError:  # a domain that no fit has seen has a mixing, and no score
+        return list(range(len(models)))
     slight = _SLIGHT * data.layout.size
-    return [at for at in order if worse[at].mean() <= max(slight, 2 * worse[at].std() / np.sqrt(len(worse[at])))]
+    pairs = [[_clearly(mine - first, slight) for mine, first in zip(loss, losses[0], strict=True)] for loss in losses]
+    return [at for at, worse in enumerate(pairs) if not all(worse)]
+
+
+def _clearly(worse: np.ndarray, slight: float) -> bool:
+    return bool(worse.mean() > max(slight, 2 * worse.std() / np.sqrt(len(worse))))
 
 
 def _table(model: Any, data: Any) -> np.ndarray:
@@ -235,7 +239,8 @@ def _list(latents: Sequence[int]) -> str:
 
 def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, known: bool, stable: float) -> Verdict:
     size, open_ones = len(notes), [k for k, holds in enumerate(facts["pinned"]) if not holds]
-    held = Bound(size - len(open_ones), method="known support" if known else "recovered support, all restarts")
+    count = f"recovered support, {restarts} restarts" + f", {facts['left_out']} left out" * bool(facts["left_out"])
+    held = Bound(size - len(open_ones), method="known support" if known else count)
     evidence = {"pinned latents": held}
     change = f"{2 * size + 1} domains with changes of their own, or variables that depend on fewer latents"
     unstable = restarts > 1 and facts["agreement"] < stable
@@ -260,8 +265,9 @@ def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, know
         )
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
     once = " It was found once: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
-    if facts["left_out"] and restarts == 1:
-        once = f" The other {facts['left_out']} restarts ended clearly worse, and no second one confirms it."
+    if facts["left_out"]:
+        agree = "and no second one confirms it" if restarts == 1 else f"the {restarts} that count agree"
+        once = f" Of {restarts + facts['left_out']} restarts {facts['left_out']} ended clearly worse, {agree}."
     sentence = f"the recovered mixing pins all {size} latents, as structural sparsity asks of the true one.{once}"
     return Verdict("cannot say", sentence, evidence, "restarts, and domains enough to identify by changes alone")
 

@@ -47,6 +47,7 @@ _SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
 _MOVES = 0.15  # change of a law above which its latent is said to change with the domain
 _LOOK = 2000  # rows at which the mixing is read
 _START, _STARTS = 20_000, 3  # rows from which linear unmixings are found, and how many are begun with
+_LARGEST = 50  # latents above which the search for them would take minutes
 
 
 @dataclass(eq=False, repr=False)
@@ -75,8 +76,8 @@ class CGVAE(DomainModel, VAE):
         sparsity: Weight λ of the penalty, in nats a row for each unit of strength, or for each edge.
             ``models.choose_sparsity`` compares weights on rows set aside.
         penalty: "l1"; "l2" (no sparsity, for comparison); "capped" (counts strengths above ``threshold``).
-        relax: Share of the epochs, at the end, in which the penalty is "capped" whatever ``penalty`` was before: how many
-            edges there are, no longer how strong they are.
+        relax: Share of the epochs, at the end, in which an "l1" penalty becomes a "capped" one: how many edges there are,
+            no longer how strong they are. Of a staged fit, of the stage that identifies; its joint stage counts throughout.
         threshold: Strength from which an edge counts whole under "capped".
         derivative: "exact", "random" (a few axes a row, for images) or "differences"; see ``nets.SparsityTerm``.
         directions: Axes drawn for each row under the latter two, or worked on at once under "exact".
@@ -145,11 +146,12 @@ class CGVAE(DomainModel, VAE):
         return facts
 
     def _starts(self, data: Dataset, *, exact: bool) -> list[list[list[float]]]:
-        """Linear unmixings, of which a table with rows that lack it, constant columns or too few rows has none."""
+        """Linear unmixings of all rows given; with holes, constant columns, few rows or very many latents there are none."""
         some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
         values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
-        if not data.observed["x"].all() or np.ptp(values, axis=0).min() == 0 or not latents <= data.layout.size < len(values):
+        usable = data.observed["x"].all() and np.isfinite(values.std(axis=0)).all() and (values.std(axis=0) > 0).all()
+        if not usable or len(np.unique(groups)) < 2 or not latents <= min(data.layout.size, _LARGEST) < len(values):
             return []
         found = linear_unmixings(
             values, groups, weight=float(self.sparsity), most=_STARTS, seed=self.seed, latents=latents
@@ -161,6 +163,8 @@ class CGVAE(DomainModel, VAE):
             raise DataError(f"shrink = {self.shrink!r} is for IFlow and IVAE: leave it at 0, and set sparsity or mask.")
         if self.prior_flow and self.moving is not None:
             raise DataError(f"moving = {self.moving!r}, but laws of free form move every mean: leave it out.")
+        if isinstance(self.threshold, numbers.Real) and self.threshold == 0:
+            raise DataError("threshold = 0: give the strength, above 0, from which an edge counts whole.")
         for name in ("sparsity", "mask", "threshold"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
@@ -207,7 +211,7 @@ class CGVAE(DomainModel, VAE):
         return weighted(plain, self.sparsity, np.zeros_like(starts[0]) if len(starts) else None)
 
     def begun(self, module: Any, restart: int) -> Any:
-        """Restarts begin at linear unmixings in turn, counted from the seed; after the last, an exact fit by chance."""
+        """Restarts begin at linear unmixings in turn, counted from the seed; an exact fit ends with a rotation."""
         starts = self.facts_.get("starts", ())
         if module.flow is None or len(starts) == 0:
             return module
@@ -244,7 +248,8 @@ class CGVAE(DomainModel, VAE):
     ) -> tuple[Phase, ...]:
         """A phase with the chosen penalty and one that counts edges; ``begun`` ones go on counting."""
         counts = replace(self._term(), kind="capped")
-        counted = 0 if self.sparsity == 0 else epochs if begun and self.relax else round(self.relax * epochs)
+        share = 1.0 if begun and self.relax else float(self.relax)
+        counted = round(share * epochs) if self.sparsity and self.penalty == "l1" else 0
         parts = ((name, self._term(), epochs - counted), (f"{name}, counted", counts, counted))
         return tuple(
             Phase(title, loss(self._penalties(term)), length, rate, trainable=trainable, **rates)
@@ -268,13 +273,10 @@ class CGVAE(DomainModel, VAE):
         return np.asarray(changes(self.module_.prior, self.module_.seen)) > _MOVES
 
     def penalised_rows(self, X: Dataset) -> np.ndarray:
-        """For 2000 of the rows at most: minus the score, and λ times the penalty with which the fit ended.
-
-        Its mean is what restarts are compared by.
-        """
-        kind = "capped" if self.relax and self.sparsity else self.penalty
+        """For 2000 rows of a Dataset at most: minus the score, and λ times the kind of penalty with which the fit ended."""
+        ended: Any = self.phases()[-1].loss
         some = X.take(_some(len(X)))
-        return self.sparsity * self._penalties_of(some, kind) - self.score_rows(some)
+        return self.sparsity * self._penalties_of(some, ended.penalties.term.kind) - self.score_rows(some)
 
     def edge_count(self, X: Any) -> float:
         """Edges at a row, on average over rows; one weaker than ``threshold`` counts in part."""

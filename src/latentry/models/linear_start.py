@@ -50,8 +50,9 @@ def linear_unmixings(
     labels, counts = np.unique(groups, return_counts=True)
     within = [np.atleast_2d(np.cov(parts[groups == label], rowvar=False, bias=True)) + ridge for label in labels]
     whole = axes.T @ pooled @ axes + ridge
+    scales = np.sqrt(np.diag(pooled))
     found, losses = _search(
-        *(jnp.asarray(part, jnp.float32) for part in (np.stack(within), counts / counts.sum(), whole, axes)),
+        *(jnp.asarray(part, jnp.float32) for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)),
         jax.random.split(jax.random.key(seed), _TRIES),
         jnp.float32(weight),
     )
@@ -82,10 +83,15 @@ def groups_of(domain: Any) -> np.ndarray:
 
 @jax.jit
 def _search(
-    within: jax.Array, shares: jax.Array, pooled: jax.Array, axes: jax.Array, keys: jax.Array, weight: jax.Array
+    within: jax.Array,
+    shares: jax.Array,
+    pooled: jax.Array,
+    axes: jax.Array,
+    data_scale: jax.Array,
+    keys: jax.Array,
+    weight: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
     whiten = jnp.linalg.inv(jnp.linalg.cholesky(pooled))
-    data_scale = jnp.sqrt(jnp.einsum("ij,jk,ik->i", axes, pooled, axes))
     optimiser = optax.adam(optax.cosine_decay_schedule(_RATE, _STEPS))
 
     def scale(matrix: jax.Array) -> jax.Array:

@@ -28,7 +28,7 @@ class SparsityPath:
         model: The chosen fit.
         weight: Its weight λ.
         weights: All that were tried, ascending.
-        scores: Mean log evidence of the rows set aside, of each weight's best start.
+        scores: Mean log evidence of the rows set aside, of each weight's best start; those rows chose it, so it is optimistic.
         losses: How much worse each is than the best, with the price of its edges, and
         errors: the standard error of that.
         stability: Mean Cohen's κ between the edges that different starts found.
@@ -158,5 +158,8 @@ def _price(components: int, rows: int) -> float:
 
 
 def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
+    """Of those within one standard error of the best the steadiest, and of equally steady ones the largest weight."""
     running = [k for k in range(len(losses)) if losses[k] <= errors[k]]
-    return max(running, key=lambda k: stability[k])
+    if not running:
+        raise DataError("no weight has a finite score on the rows set aside: look at the data, or lower learning_rate.")
+    return max(running, key=lambda k: (round(stability[k], 2), k))

@@ -48,7 +48,7 @@ class Flow(eqx.Module):
     def straightened(self, last: Float[Array, "n n"]) -> Flow:
         """The same bends, each on a coordinate of its own until the last layer: bends of single columns come first to hand."""
         size = last.shape[0]
-        plain = jnp.broadcast_to(jnp.eye(size), self.blocks.linear.weight.shape)
+        plain = jnp.broadcast_to(jnp.eye(size, dtype=last.dtype), self.blocks.linear.weight.shape)
         return eqx.tree_at(lambda flow: (flow.blocks.linear.weight, flow.last.weight), self, (plain, last))
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
