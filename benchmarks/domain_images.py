@@ -171,6 +171,7 @@ def report(epochs: int) -> None:
     seeds = [len(runs) for runs in found.values()]
     many = "One training seed" if max(seeds) == 1 else f"{max(seeds)} training seeds: mean (least to most)"
     best = min(found, key=lambda title: np.mean([r["frechet"] for r in found[title]]))
+    equal = len({r["epochs"] for runs in found.values() for r in runs}) == 1
     missing = f"Not run: {', '.join(title for title in TITLES.values() if title not in found)}."
     text = "# Two-colour digits\n\n" + table(header, [line(title, runs) for title, runs in found.items()])
     facts = [
@@ -181,7 +182,8 @@ def report(epochs: int) -> None:
         f"The classifier finds the digit in {100 * one['sees']:.1f} % of the real held-out pictures, which bounds “digit kept” "
         "from above.",
         f"The least Fréchet distance is that of: {best}." if len(found) == len(TITLES) else missing,
-        "All versions have the same epochs and settings, but for what their names say.",
+        "All versions have the same settings, but for what their names say"
+        + ("." if equal else ", and the same schedule; one was stopped before its last epochs, as the table shows."),
         "Settings were chosen for the full version, by these measures on 15 % of the training part that neither models nor "
         "classifier then learned from (as `--validate` does).",
         "They were chosen again after a first run had been scored on the held-out pictures (Fréchet 100 for the full version, 75 "
