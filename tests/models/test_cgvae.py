@@ -231,7 +231,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, sparsity=-1), "sparsity = -1: give a finite number of at least 0"),
         (lambda d: fit(d, sparsity="auto"), "sparsity = 'auto'"),
         (lambda d: fit(d, mask=float("nan")), "mask = nan"),
-        (lambda d: fit(d, penalty="l0"), "kind = 'l0' is not known"),
+        (lambda d: fit(d, penalty="l0"), "penalty = 'l0' is not known"),
         (lambda d: fit(d, derivative="exat"), "did you mean 'exact'"),
         (lambda d: fit(d, estimation="elbow"), "did you mean 'elbo'"),
         (lambda d: fit(d, threshold=0), "threshold = 0: give the strength"),

@@ -35,7 +35,10 @@ def fit(
         str | None, typer.Option(help="For causal-pima: outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")] = None,
-    restarts: Annotated[int, typer.Option(help="Independent fits; the best on held-out rows is kept.")] = 1,
+    restarts: Annotated[
+        int | None,
+        typer.Option(help="Independent fits, the best on held-out rows is kept; the model's own default if not given."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     set_: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -60,7 +63,8 @@ def fit(
         raise DataError(f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae.")
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
-    chosen: dict[str, Any] = {"restarts": restarts, "seed": seed}
+    chosen: dict[str, Any] = {"seed": seed}
+    chosen |= {} if restarts is None else {"restarts": restarts}
     chosen |= {} if epochs is None else {"epochs": epochs}
     chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}

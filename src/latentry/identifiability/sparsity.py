@@ -73,7 +73,7 @@ class SparsityAudit:
             else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
         )
         if self.left_out:
-            stable += f"; {self.left_out} more ended clearly worse and do not count"
+            stable += f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
@@ -94,7 +94,8 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
             the pattern is stable; strengths (observed, latents) of one or several fits; or a known MixingSupport.
-        data: Rows at which mixings are read; held out, if the strengths are to be those of new rows.
+        data: Rows at which mixings are read; held out, if the strengths are to be those of new rows. With their domains, in a
+            Dataset, restarts that ended worse can be told and left out.
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
             share of its own.
         stable: Least F1 between the edges of restarts that counts as stable.
@@ -162,7 +163,8 @@ def _as_good(models: Any, data: Any) -> list[int]:
     and by more than two runs of one fit differ. Such a fit was stuck, and its mixing is no rival explanation of the data.
     Strengths without a model, and fits that cannot score these rows, all count.
     """
-    if not all(hasattr(model, "penalised_rows") for model in models) or data.domain is None:
+    known = isinstance(data, Dataset) and data.domain is not None
+    if not known or not all(hasattr(model, "penalised_rows") for model in models):
         return list(range(len(models)))
     try:
         losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in models]
@@ -184,8 +186,8 @@ def _table(model: Any, data: Any) -> np.ndarray:
         raise DataError(
             f"{type(model).__name__} has no mixing to read: use a model with mixing(data), such as CGVAE, or give strengths."
         )
-    if not isinstance(data, Dataset):
-        raise DataError("data: give the rows, as a Dataset, at which the mixing is to be read.")
+    if data is None:
+        raise DataError("data: give the rows at which the mixing is to be read.")
     return np.asarray(model.mixing(data), dtype=np.float64)
 
 

@@ -36,7 +36,7 @@ from latentry.models.sparse import (
 from latentry.models.vae import VAE
 from latentry.nets import Flow, SparsityTerm
 from latentry.nets.sigmoidal import sigmoidal_prior
-from latentry.nets.sparsity import penalty
+from latentry.nets.sparsity import PENALTIES, penalty
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGVAE"]
@@ -169,7 +169,7 @@ class CGVAE(DomainModel, VAE):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
                 raise DataError(f"{name} = {value!r}: give a finite number of at least 0.")
-        for name, known in (("estimation", ESTIMATIONS), ("start", STARTS)):
+        for name, known in (("estimation", ESTIMATIONS), ("start", STARTS), ("penalty", PENALTIES)):
             if (value := getattr(self, name)) not in known:
                 raise DataError(f"{name} = {value!r} is not known{nearest(str(value), known)}")
         if not isinstance(self.relax, numbers.Real) or isinstance(self.relax, bool) or not 0 <= float(self.relax) <= 1:

@@ -32,7 +32,7 @@ class SparsityPath:
         losses: How much worse each is than the best, with the price of its edges, and
         errors: the standard error of that.
         stability: Mean Cohen's κ between the edges that different starts found.
-        edges: Number of edges.
+        edges: Number of edges at a row, on average, as they are priced: one weaker than ``threshold`` counts in part.
         best: The best start of each weight, by the penalised loss.
         fits: All fits, by weight and start.
         rows: Rows set aside to compare weights.
@@ -45,7 +45,7 @@ class SparsityPath:
     losses: tuple[float, ...]
     errors: tuple[float, ...]
     stability: tuple[float, ...]
-    edges: tuple[int, ...]
+    edges: tuple[float, ...]
     best: tuple[CGVAE, ...]
     fits: tuple[tuple[CGVAE, ...], ...]
     rows: int
@@ -62,10 +62,10 @@ class SparsityPath:
 
     def __repr__(self) -> str:
         lines = [f"λ = {self.weight:g}, chosen by {self.rows} rows set aside ({self.model.score_name}) and stable edges:"]
-        lines.append("       λ       score  below the best       κ of starts  edges")
+        lines.append("       λ       score  worse with the price   κ of starts  edges")
         columns = zip(self.weights, self.scores, self.losses, self.errors, self.stability, self.edges, strict=True)
         for weight, score, loss, error, same, edges in columns:
-            lines.append(f"{weight:8g}  {score:10.4f}  {loss:8.4f} ± {error:.4f}  {same:10.2f}  {edges:6d}")
+            lines.append(f"{weight:8g}  {score:10.4f}  {loss:13.4f} ± {error:.4f}  {same:12.2f}  {edges:5.1f}")
         return "\n".join(lines)
 
 
@@ -107,14 +107,14 @@ def choose_sparsity(
     fits = tuple(_fits(model, training, weight, starts, seed) for weight in weights)
     best = tuple(min(several, key=lambda one: one.penalised_rows(aside).mean()) for several in fits)
     cost = price if price is not None else _price(model.components, len(training))
-    rows = [cost * one.edge_count(aside) - one.score_rows(aside) for one in best]
+    edges = tuple(one.edge_count(aside) for one in best)
+    rows = [cost * count - one.score_rows(aside) for count, one in zip(edges, best, strict=True)]
     means = np.array([found.mean() for found in rows])
     top = rows[int(means.argmin())]
     losses = tuple(float((found - top).mean()) for found in rows)
     errors = tuple(float((found - top).std() / np.sqrt(len(found))) for found in rows)
     stability = tuple(_stability(several, aside) for several in fits)
     chosen = _chosen(losses, errors, stability)
-    edges = tuple(one.support(aside).edges for one in best)
     scores = tuple(one.score(aside) for one in best)
     return SparsityPath(
         model=best[chosen],
