@@ -107,8 +107,8 @@ class MixingSupport:
         r"""Cohen's :math:`\kappa` of the edges, in the best order of the other's latents; 1 when the same.
 
         F1 is near 1 for any two mixings in which almost every edge is there; this is not. Two patterns that say nothing,
-        with all edges or none, agree by 0. The best order makes unrelated patterns agree somewhat too: by 0.36 on average
-        when they are 4 × 4 and half full.
+        with all edges or none, agree by 0. The best order makes unrelated patterns agree somewhat too, so that they come
+        out above 0.
 
         >>> cyclic, full = MixingSupport([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), MixingSupport(np.ones((3, 3)))
         >>> cyclic.beyond_chance(cyclic), full.beyond_chance(full)
