@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 __all__ = ["groups_of", "linear_unmixings", "on_standardised"]
 
-_TRIES, _STEPS, _RATE = 64, 600, 0.05
+_TRIES, _STEPS, _RATE = 512, 600, 0.05
 _EDGE = 0.2  # strength at which an edge counts whole; the search comes down to it from 1
 _SAME = 0.95  # cosine above which two rows count as one latent
 _GROUPS = 8  # of a continuous u
