@@ -26,13 +26,14 @@ STORE = HERE / ".data" / "sparse_mixing.jsonl"
 ROWS = 10_000  # in all domains together, so that their number alone differs
 STARTS = 4
 FRESH = 20  # seeds below were looked at while the rule that chooses a weight was made
-SHORT = (0.0, 0.01, 0.02)
+SHORT = (0.0, 0.02)
 SWEEP = (0.0, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
+BARE = "λ = 0 from random starts"
 WIDE = {"observed": 8, "noise": 0.05}
 CASES: dict[str, tuple[dict[str, object], tuple[float, ...]]] = {
     "cyclic, 2 domains": ({}, SWEEP),
     "cyclic, 2 domains, change = 0.5": ({"change": 0.5}, SHORT),
-    "cyclic, 2 domains, change = 0.25": ({"change": 0.25}, SHORT),
+    "cyclic, 2 domains, half the latents invariant": ({"invariant": 2}, SHORT),
     "structured, 2 domains": ({"mixing": "structured"}, SHORT),
     "cyclic, 3 domains": ({"domains": 3}, SHORT),
     "cyclic, 5 domains": ({"domains": 5}, SHORT),
@@ -117,12 +118,11 @@ def named(model: object, held_out: lt.Dataset, latent: int) -> str:
     return max(of, key=of.get)
 
 
-def others(
-    training: lt.Dataset, held_out: lt.Dataset, seed: int
-) -> dict[str, float]:
+def others(training: lt.Dataset, held_out: lt.Dataset, seed: int) -> dict[str, float]:
     """What needs no penalty; starts are compared by the likelihood or bound on a tenth of the training rows."""
     common = {"latent_dim": 4, "seed": seed, "progress": False}
     models = {
+        BARE: lt.CGVAE(**common, sparsity=0.0, start="random", restarts=STARTS),
         "IVAE": lt.IVAE(**common, batch_size=256, blocks=6, epochs=100, restarts=2),
         "VAE": lt.VAE(**common, batch_size=256, epochs=60),
     }
@@ -165,15 +165,18 @@ def recovery(rows: list[dict[str, object]]) -> str:
             mine = [row for row in every if (row["seed"] >= FRESH) == fresh]
             if mine:
                 lines.append(recovered(case, mine))
-    head = ["data", "seeds", "λ = 0", "λ = 0.01", "λ = 0.02", "λ chosen", "gain", "F1 of edges", "others", "each seed"]
+    head = ["data", "seeds", "λ = 0", "λ = 0.02", "λ chosen", "gain", "F1 of edges", "others", "each seed"]
     return table(head, lines)
 
 
 def recovered(case: str, mine: list[dict[str, object]]) -> list[object]:
-    fixed = [spread(found) if (found := of(mine, weight, "spearman")) else "–" for weight in ("0", "0.01", "0.02")]
+    fixed = [spread(of(mine, weight, "spearman")) for weight in ("0", "0.02")]
     free, tight = of(mine, "0", "spearman"), at_chosen(mine, "spearman")
     edges = f"{np.mean(of(mine, '0', 'f1')):.2f} → {np.mean(at_chosen(mine, 'f1')):.2f}"
-    rest = {name: [row["others"][name] for row in mine if name in row.get("others", {})] for name in ("IFlow", "IVAE", "VAE")}
+    rest = {
+        name: [row["others"][name] for row in mine if name in row.get("others", {})]
+        for name in (BARE, "IFlow", "IVAE", "VAE")
+    }
     baselines = "; ".join(f"{name} {np.mean(values):.3f}" for name, values in rest.items() if values)
     each = " ".join(f"{a:.3f}→{b:.3f}" for a, b in zip(free, tight, strict=True))
     gain = f"{np.mean(tight) - np.mean(free):+.3f}"

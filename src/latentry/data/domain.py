@@ -11,6 +11,8 @@ from latentry.errors import DataError, nearest
 
 __all__ = ["Domain"]
 
+_READABLE = 20  # labels that a sentence may list
+
 
 @dataclass(frozen=True, eq=False)
 class Domain:
@@ -90,8 +92,9 @@ class Domain:
         unseen = [code for code in np.unique(self.values) if self.labels[code] not in place]
         if unseen:
             label = self.labels[unseen[0]]
-            near = nearest(label, labels) if len(labels) <= 20 and {type(one) for one in (label, *labels)} == {str} else "."
-            raise DataError(f"domain {label!r} was not among the {len(labels)} domains the model was fitted with{near}")
+            raise DataError(
+                f"domain {label!r} was not among the {len(labels)} domains the model was fitted with{_known(label, labels)}"
+            )
         # A label that no row has, as a column of zeros in one-hot rows, needs no code.
         return Domain(np.array([place.get(label, -1) for label in self.labels], dtype=np.int32)[self.values], labels)
 
@@ -134,3 +137,12 @@ def _plain(raw: Any) -> np.ndarray:
 
 def _one_hot(array: np.ndarray) -> bool:
     return bool(np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all())
+
+
+def _known(label: Any, labels: tuple[Any, ...]) -> str:
+    """What the model does know, unless it is too much to read."""
+    if len(labels) > _READABLE:
+        return "."
+    if {type(one) for one in (label, *labels)} == {str}:
+        return nearest(label, labels)
+    return f": {', '.join(map(repr, labels))}."
