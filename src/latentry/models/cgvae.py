@@ -47,6 +47,7 @@ _SHARES = {"manifold": 0.25, "identify": 0.35, "joint": 0.4}  # of the epochs
 _MOVES = 0.15  # change of a law above which its latent is said to change with the domain
 _LOOK = 2000  # rows at which the mixing is read
 _START, _STARTS = 20_000, 3  # rows from which linear unmixings are found, and how many are begun with
+_LIGHT = 0.02  # largest weight of an edge in that search: what a bent map bears, a linear one may not
 _LARGEST = 50  # latents above which the search for them would take minutes
 
 
@@ -153,9 +154,8 @@ class CGVAE(DomainModel, VAE):
         usable = data.observed["x"].all() and np.isfinite(values.std(axis=0)).all() and (values.std(axis=0) > 0).all()
         if not usable or len(np.unique(groups)) < 2 or not latents <= min(data.layout.size, _LARGEST) < len(values):
             return []
-        found = linear_unmixings(
-            values, groups, weight=float(self.sparsity), most=_STARTS, seed=self.seed, latents=latents
-        )
+        weight = min(float(self.sparsity), _LIGHT)
+        found = linear_unmixings(values, groups, weight=weight, most=_STARTS, seed=self.seed, latents=latents)
         return (found if exact else on_standardised(found, values)).tolist()
 
     def _check_sparsity(self) -> None:
