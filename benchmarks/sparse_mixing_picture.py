@@ -43,7 +43,8 @@ def _height(value: float) -> float:
 
 def _panel(title: str, lines: list[Line], domains: list[int], at: int) -> str:
     left = LEFT + at * (WIDTH + GAP)
-    place = {count: left + 20 + (WIDTH - 40) * k / max(1, len(domains) - 1) for k, count in enumerate(domains)}
+    apart = max(1, domains[-1] - domains[0])
+    place = {count: left + 20 + (WIDTH - 40) * (count - domains[0]) / apart for count in domains}
     parts = [
         f'<text x="{left + WIDTH / 2}" y="{TOP - 16}" text-anchor="middle" font-weight="bold">{escape(title)}</text>'
     ]
