@@ -283,6 +283,17 @@ def test_the_mask_is_drawn_to_zero_beside_adam(fitted, batch):
     assert masks[0][small] - masks[1][small] == pytest.approx(1e-3 * 0.3 * 1.25 / (masks[0][small] + 0.25), rel=1e-2)
 
 
+def test_the_mask_is_drawn_to_zero_before_the_players_meet(fitted, batch):
+    """Nothing else moves it where all other weights are zero."""
+    how = fitted._alone(1).update
+    still = how.terms.weights._replace(reconstruction=0.0, divergence=0.0, matching=0.0)
+    module = eqx.tree_at(lambda m: m.makers.generator.domains.importance, fitted.module_, jnp.array([0.9, 0.4]))
+    how = replace(how, terms=replace(how.terms, weights=still))
+    after = how(module, how.start(module), batch, jax.random.key(0), 0, jnp.float32(1e-3))[0]
+    wanted = [0.9, 0.4 - 1e-3 * 0.3 * 1.25 / 0.65]
+    assert np.allclose(after.makers.generator.domains.importance, wanted, rtol=0, atol=1e-6)
+
+
 def test_the_loop_sees_what_is_not_finite(fitted, pictures):
     """The sentence names the part that is spoiled, and the state before it is kept."""
     model = tiny(learning_rate=1e30)
