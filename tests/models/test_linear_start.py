@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 import latentry as lt
 from latentry.data import Domain
-from latentry.models.linear_start import groups_of, linear_unmixings
+from latentry.models.linear_start import _tries, groups_of, linear_unmixings
 
 ROWS = 3000
 SCALES = np.array([[1.0, 1.0, 1.0], [0.4, 1.0, 2.5]])
@@ -41,7 +41,9 @@ def test_without_a_weight_two_groups_give_generalised_eigenvectors(rng, groups):
     assert same_rows(normal, expected, 0.999)
 
 
-@pytest.mark.parametrize("bend", [lambda x: x, np.sinh, lambda x: 5 - 1e3 * np.tanh(x / 4)], ids=["plain", "steep", "flat"])
+@pytest.mark.parametrize(
+    "bend", [lambda x: x, np.sinh, lambda x: 5 - 1e3 * np.tanh(x / 4)], ids=["plain", "steep", "flat"]
+)
 def test_a_sparse_mixing_is_found_whatever_bends_the_columns(bend, groups):
     weights = np.array([[1.0, 0.7, 0], [0, 1, -0.7], [0.7, 0, 1]])
     plain = mixed(np.random.default_rng(1), groups, weights)
@@ -74,7 +76,9 @@ def test_groups():
     u = np.linspace(0, 1, 80)[:, None] * [1.0, -3.0]
     found = groups_of(Domain(u, None))
     assert np.bincount(found).tolist() == [10] * 8
-    assert len(np.unique(np.diff(found[np.argsort(u[:, 0])]).clip(-1, 1))) == 2  # in order along u, one way or the other
+    assert (
+        len(np.unique(np.diff(found[np.argsort(u[:, 0])]).clip(-1, 1))) == 2
+    )  # in order along u, one way or the other
 
 
 def test_restarts_begin_at_each_in_turn_and_then_by_chance():
@@ -90,3 +94,15 @@ def test_restarts_begin_at_each_in_turn_and_then_by_chance():
     other = lt.CGVAE(seed=1)
     other.facts_ = model.facts_
     assert np.array_equal(other.begun(module, 0).flow.last.weight, model.begun(module, 1).flow.last.weight)
+
+
+def test_a_heavy_penalty_begins_where_a_light_one_does():
+    """A linear map bears less of it than a bent one."""
+    data = lt.generators.sparse_mixing(rows_per_domain=300, seed=3)
+    light, heavy = (lt.CGVAE(sparsity=weight)._starts(data, exact=True) for weight in (0.02, 5.0))
+    assert light == heavy
+    assert light != lt.CGVAE(sparsity=0.0)._starts(data, exact=True)
+
+
+def test_fewer_tries_for_more_latents():
+    assert [_tries(latents) for latents in (1, 8, 16, 50)] == [512, 512, 128, 64]
