@@ -259,9 +259,9 @@ def report(rows: list[dict[str, object]]) -> str:
             "same rows. The gain and the seeds show λ = 0 against the chosen weight. Four latents; unless it says otherwise four "
             "variables, exact likelihood, and laws that move by `change=1`. "
             "The rule that chooses a weight was made on seeds 10 to 14, the number of linear starts set on 30 to 39 (by the starts "
-            "alone); neither on these. The default, 0.02, was set after these had been seen, and that the search for starts weighs an "
-            "edge by 0.02 at most, after seed 20 of the first case. Starts of IFlow and IVAE are compared by the likelihood or bound "
-            "of rows set aside.",
+            "alone); neither on these. The default, 0.02, was set after these had been seen; that the search for starts weighs "
+            "an edge by 0.02 at most, after seed 20 of the first case. Starts of IFlow and IVAE are compared by the likelihood "
+            "or bound of rows set aside.",
             recovery(rows),
             "## Which weight\n\nCyclic mixing, 2 domains. A weight is chosen by `models.choose_sparsity`.\n\n"
             + sweep(rows),
