@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
@@ -28,7 +29,7 @@ def peer_environment(name: str, packages: list[str]) -> str:
 def provenance(packages: tuple[str, ...] = ("latentry", "jax", "numpy")) -> str:
     """Command, versions and machine, for the foot of a table."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    command = f"python {Path(sys.argv[0]).parent.name}/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}".strip()
+    command = f"python {Path(sys.argv[0]).parent.name}/{Path(sys.argv[0]).name} {shlex.join(sys.argv[1:])}".strip()
     return f"`{command}`; {versions}; Python {platform.python_version()}, {os.cpu_count()} cores."
 
 

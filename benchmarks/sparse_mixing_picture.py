@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 300, 260, 56, 44, 40  # of a panel, and what is around it
-LOWEST = 0.5
+LOWEST = 0.4
 COLOURS = {
     "CGVAE, λ chosen": "#b3361b",
     "CGVAE, λ = 0": "#e69f00",
@@ -48,7 +48,7 @@ def _panel(title: str, lines: list[Line], domains: list[int], at: int) -> str:
     parts = [
         f'<text x="{left + WIDTH / 2}" y="{TOP - 16}" text-anchor="middle" font-weight="bold">{escape(title)}</text>'
     ]
-    for tick in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
+    for tick in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
         y = _height(tick)
         parts.append(f'<path d="M{left},{y:.1f} H{left + WIDTH}" stroke="#dddddd"/>')
         if at == 0:

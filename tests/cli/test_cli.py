@@ -36,7 +36,7 @@ def test_generate_fit_info_transform(call, tmp_path):
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 2
     code, text, _ = call("info", run, "--json")
     shown = json.loads(text)
-    assert (shown["model"], shown["epochs"]) == ("vae", "2, all of them")
+    assert (shown["model"], shown["epochs"]) == ("vae", "2: all of them")
     code, text, _ = call("transform", run, data, "--out", out)
     assert code == 0
     assert np.allclose(lt.read(out)["mean"], lt.load(run).transform(lt.read(data)), atol=1e-6)
@@ -115,7 +115,7 @@ def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
 
 def test_epochs_of_several_restarts():
     rows = [{"restart": 0}, {"restart": 0}, {"restart": 1}]
-    assert (_epochs(rows), _epochs(rows[:2])) == ("2 + 1 in 2 restarts", "2")
+    assert (_epochs(rows), _epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
 
 
 def test_info_shows_any_table(call, tmp_path):

@@ -101,8 +101,10 @@ def test_a_heavy_penalty_begins_where_a_light_one_does():
     data = lt.generators.sparse_mixing(rows_per_domain=300, seed=3)
     light, heavy = (lt.CGVAE(sparsity=weight)._starts(data, exact=True) for weight in (0.02, 5.0))
     assert light == heavy
-    assert light != lt.CGVAE(sparsity=0.0)._starts(data, exact=True)
+    for lighter in (0.0, 0.01):
+        assert light != lt.CGVAE(sparsity=lighter)._starts(data, exact=True)
 
 
-def test_fewer_tries_for_more_latents():
-    assert [_tries(latents) for latents in (1, 8, 16, 50)] == [512, 512, 128, 64]
+def test_fewer_tries_for_more_latents_and_groups():
+    assert [_tries(latents, 2) for latents in (1, 8, 16, 50)] == [512, 512, 128, 64]
+    assert [_tries(4, groups) for groups in (2, 64, 128, 5000)] == [512, 512, 256, 64]

@@ -78,7 +78,7 @@ def _run(folder: Path) -> dict[str, Any]:
         "data": f"{manifest['data']['rows']} rows, fingerprint {manifest['data']['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in manifest["layout"]["shapes"].items()),
         **_domains(manifest["layout"]),
-        "epochs": f"{_epochs(files.history)}, {ended}",
+        "epochs": f"{_epochs(files.history)}: {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
         "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
@@ -87,7 +87,7 @@ def _run(folder: Path) -> dict[str, Any]:
 
 def _epochs(history: Sequence[Mapping[str, Any]]) -> str:
     counts = list(Counter(row["restart"] for row in history).values())
-    return " + ".join(map(str, counts)) + f" in {len(counts)} restarts" if len(counts) > 1 else str(sum(counts))
+    return " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
 
 
 def _domains(layout: dict[str, Any]) -> dict[str, str]:

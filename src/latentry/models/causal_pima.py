@@ -139,7 +139,7 @@ class CausalPIMA(NodeQuestions):
 
     def build(self, key: jax.Array) -> Any:
         """Networks, a mixture that is standard normal until nodes are found, and a table without edges."""
-        nodes = self.described_nodes()
+        nodes = self._nodes()
         clusters = nodes.values.shape[1]
         one, two = jax.random.split(key)
         experts = {
@@ -186,7 +186,7 @@ class CausalPIMA(NodeQuestions):
         first = jnp.asarray(self.cooling[0], jnp.float32)
         return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked, nodes.knowledge)
 
-    def described_nodes(self) -> Nodes:
+    def _nodes(self) -> Nodes:
         """Names, outcomes, experiments and what is known of the nodes."""
         names, outcomes = parse_nodes(self.__dict__["nodes"])
         means = self._means(outcomes)
@@ -213,7 +213,7 @@ class CausalPIMA(NodeQuestions):
         rest = max(1, self.epochs - first)
         guided = self.pretraining == "guided"
         hook = UpdateNodes(
-            self.described_nodes(),
+            self._nodes(),
             rounds=self.mixture_updates,
             every=5,
             graph_steps=self.graph_steps,

@@ -61,7 +61,7 @@ class CGGAN(LatentModel):
     Args:
         latent_dim: Latents in all.
         style_dim: The first of them, which may change with the domain.
-        resolution: Height and width of what is learned; None for those of the pictures. Between 16 and 256, and 4 to 7 times
+        resolution: Height and width of what is learned; None for those of the pictures. Between 8 and 256, and 4 to 7 times
             a power of two; other pictures are resized.
         value_range: Lowest and highest value of the pictures.
         conditioning: "flow", or "embedding": the domain as a learned vector beside the latents, as in a conditional StyleGAN2.
@@ -119,7 +119,7 @@ class CGGAN(LatentModel):
     path: float = 0.5
     regression: float = 0.5
     reconstruction: float = 100.0
-    divergence: float = 0.2
+    divergence: float = 1.2
     matching: float = 500.0
     translation: float = 0.5
     augmentation: Sequence[str] = field(default=("shift", "scale"))
@@ -231,7 +231,7 @@ class CGGAN(LatentModel):
 
     def phases(self) -> tuple[Phase, ...]:
         """The makers alone; then against the discriminator, without sparsity and with it."""
-        alone = round(self.autoencode * self.epochs) if self._encodes() else 0
+        alone = round(self.autoencode * self.epochs) if self.reconstruction else 0
         first = round(self.pretrain * (self.epochs - alone))
         plain = self._phase("pretrain", first, 0.0, "constant")
         fine = self._phase("finetune", self.epochs - alone - first, self.sparsity, self.schedule)

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 __all__ = ["groups_of", "linear_unmixings", "on_standardised"]
 
 _FEWEST, _MOST, _STEPS, _RATE = 64, 512, 600, 0.05  # tries, steps of each, and their size
+_BUDGET = 2**19  # tries times what a step of each costs, below which there are as many as that
 _EDGE = 0.2  # strength at which an edge counts whole; the search comes down to it from 1
 _SAME = 0.95  # cosine above which two rows count as one latent
 _GROUPS = 8  # of a continuous u
@@ -53,16 +54,16 @@ def linear_unmixings(
     scales = np.sqrt(np.diag(pooled))
     found, losses = _search(
         *(jnp.asarray(part, jnp.float32) for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)),
-        jax.random.split(jax.random.key(seed), _tries(n)),
+        jax.random.split(jax.random.key(seed), _tries(n, len(labels))),
         jnp.float32(weight),
     )
     order = [at for at in np.argsort(np.asarray(losses)) if np.isfinite(np.asarray(found[at])).all()]
     return _different(np.asarray(found, np.float64)[order], np.linalg.cholesky(whole), most) @ axes.T
 
 
-def _tries(latents: int) -> int:
+def _tries(latents: int, groups: int) -> int:
     """Many where they cost little: few latents already have many local minima."""
-    return int(np.clip(8 * _FEWEST**2 // latents**2, _FEWEST, _MOST))
+    return int(np.clip(_BUDGET // (latents**2 * max(groups, 16)), _FEWEST, _MOST))
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ class NodeQuestions(VAE):
     forbidden: Sequence[tuple[str, str]]
     tiers: Sequence[Sequence[str]]
 
-    def described_nodes(self) -> Nodes:
+    def _nodes(self) -> Nodes:
         """Names, outcomes, experiments and what is known of the nodes."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class NodeQuestions(VAE):
     def graph_(self) -> LatentGraph:
         """The graph of the nodes: its class, one member with tables, strengths of the edges."""
         check_is_fitted(self)
-        nodes, table = self.described_nodes(), self.module_.table
+        nodes, table = self._nodes(), self.module_.table
         if isinstance(table, HodgeTable):
             heat, known = float(table.temperature), nodes.knowledge
             graph = hodge_graph(table.hodge, nodes.names, nodes.outcomes, temperature=heat, knowledge=known)
@@ -78,7 +78,7 @@ class NodeQuestions(VAE):
         Graphs are then sought by the nodes' expected counts alone: quicker than the fit's own comparison, and readier to join
         nodes that overlap.
         """
-        nodes, found = self.described_nodes(), self.graph_
+        nodes, found = self._nodes(), self.graph_
         gamma, codes = self.cluster_probabilities(X, y), self._experiment_of(X, y)
         whole_number("replicates", replicates, least=1)
         rng, graphs = np.random.default_rng(seed), []

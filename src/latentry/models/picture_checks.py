@@ -71,7 +71,7 @@ def check_resolution(resolution: Any, size: int) -> int:
     if not _SMALLEST <= wanted <= _LARGEST or not resolutions(wanted):
         near = min((abs(n - wanted), n) for n in range(16, _LARGEST + 1) if resolutions(n))[1]
         raise DataError(
-            f"pictures of {wanted} × {wanted} cannot be reached by doubling from 4 to 7 pixels, within 16 to {_LARGEST}: "
+            f"pictures of {wanted} × {wanted} cannot be reached by doubling from 4 to 7 pixels, within {_SMALLEST} to {_LARGEST}: "
             f"set resolution={near}, and they are resized."
         )
     return wanted
