@@ -31,7 +31,6 @@ SWEEP = (0.0, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 WIDE = {"observed": 8, "noise": 0.05}
 CASES: dict[str, tuple[dict[str, object], tuple[float, ...]]] = {
     "cyclic, 2 domains": ({}, SWEEP),
-    "cyclic, 2 domains, change = 0.5": ({"change": 0.5}, SHORT),
     "cyclic, 2 domains, half the latents invariant": ({"invariant": 2}, SHORT),
     "structured, 2 domains": ({"mixing": "structured"}, SHORT),
     "cyclic, 3 domains": ({"domains": 3}, SHORT),
