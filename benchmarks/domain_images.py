@@ -193,6 +193,7 @@ def report(epochs: int) -> None:
         f"A latent carries content if the deviation of its encodings is above {CARRIES}.",
         "All versions have the same settings, but for what their names say"
         + ("." if equal else ", and the same schedule; one was stopped before its last epochs, as the table shows."),
+        "With 9 latents `divergence` is 0.675 instead of 1.2, the same weight for a nat.",
         "Settings were chosen for the full version, by these measures on 15 % of the training part that neither models nor "
         "classifier then learned from (as `--validate` does), and chosen again after earlier runs had been scored on the held-out "
         "pictures (Fréchet of full, without the mask, plain: with 20 latents 100, 75, not run; with 16 and `divergence=0.2` 74, "
