@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 __all__ = ["groups_of", "linear_unmixings", "on_standardised"]
 
 _FEWEST, _MOST, _STEPS, _RATE = 64, 512, 600, 0.05  # tries, steps of each, and their size
+_TOGETHER = 64 * 4**3  # tries side by side, times what an inverse costs
 _BUDGET = 2**19  # tries times what a step of each costs, below which there are as many as that
 _EDGE = 0.2  # strength at which an edge counts whole; the search comes down to it from 1
 _SAME = 0.95  # cosine above which two rows count as one latent
@@ -121,7 +122,8 @@ def _search(
         (matrix, _), _ = jax.lax.scan(step, (begin, optimiser.init(begin)), jnp.arange(_STEPS))
         return matrix / scale(matrix)[:, None], loss(matrix, jnp.float32(_EDGE))
 
-    return jax.vmap(one)(keys)
+    # Two large batches of triangular solves at once can wait for each other for ever on a machine with two cores.
+    return jax.lax.map(one, keys, batch_size=max(1, _TOGETHER // len(pooled) ** 3))
 
 
 def _different(matrices: np.ndarray, root: np.ndarray, most: int) -> np.ndarray:
