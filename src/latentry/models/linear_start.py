@@ -123,7 +123,7 @@ def _search(
         return matrix / scale(matrix)[:, None], loss(matrix, jnp.float32(_EDGE))
 
     # Two large batches of triangular solves at once can wait for each other for ever on a machine with two cores.
-    return jax.lax.map(one, keys, batch_size=max(1, _TOGETHER // len(pooled) ** 3))
+    return jax.lax.map(one, keys, batch_size=int(np.clip(_TOGETHER // len(pooled) ** 3, 1, _FEWEST)))
 
 
 def _different(matrices: np.ndarray, root: np.ndarray, most: int) -> np.ndarray:
