@@ -13,7 +13,7 @@ import pytest
 import latentry as lt
 from latentry.data import assemble
 from latentry.models.adversarial_steps import _averaged
-from latentry.models.adversarial_terms import Terms, _divergence, draw_fakes, mismatch
+from latentry.models.adversarial_terms import Terms, _divergence, _encoded, draw_fakes, mismatch
 from latentry.models.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
@@ -199,10 +199,43 @@ def test_translated_rows_are_encoded_and_in_another_domain(fitted, batch):
     module = fitted.module_
     code = jax.random.normal(jax.random.key(1), (8, 6))
     fakes = draw_fakes(module.makers, module, batch, code[4:], jax.random.key(0))
-    assert np.allclose(fakes.noise[4:7], code[4:7], atol=1e-5)
-    assert not np.allclose(fakes.noise[7], code[7])  # a row that only fills up
+    assert np.allclose(fakes.codes[4:7], code[4:7], atol=1e-5)
+    assert not np.allclose(fakes.codes[7], code[7])  # a row that only fills up
     assert np.array_equal(fakes.domain, [0, 0, 0, 0, 0, 0, 0, 1])
     assert all((part[4:] == 0).all() and (part[:4] != 0).all() for part in fakes.pixels)
+
+
+def test_the_law_of_content_follows_encodings_and_nothing_else(fitted, batch):
+    """Other weights and a louder discriminator leave it alone, and it pulls at no encoding."""
+    terms, module = fitted.phases()[0].loss, fitted.module_
+    none = terms.weights._replace(regression=0.0, reconstruction=0.0, divergence=0.0, matching=0.0)
+    loud = eqx.tree_at(lambda m: m.discriminator.verdict.weight, module, replace_fn=lambda weight: 50 * weight)
+
+    def slopes(players, weights):
+        def loss(makers):
+            return terms.makers(makers, players, batch, jax.random.key(0), weights)[0]
+
+        return jax.tree.leaves(eqx.filter_grad(loss)(module.makers).generator.content)
+
+    quiet = slopes(module, none)
+    assert any((np.asarray(part) != 0).any() for part in quiet)
+    assert all(np.array_equal(one, two) for one, two in zip(quiet, slopes(loud, terms.weights), strict=True))
+
+    def law(makers):
+        return _encoded(makers, module.inward(batch.values["image"]), batch, 2, jax.random.key(1))[2]["content"]
+
+    assert all((np.asarray(part) == 0).all() for part in jax.tree.leaves(eqx.filter_grad(law)(module.makers).encoder))
+
+
+def test_samples_are_drawn_from_the_law_of_content(fitted):
+    """Content that always lies in one place gives one picture in each domain, but for noise in the pixels and style."""
+    content = fitted.module_.average.generator.content
+    there = eqx.tree_at(lambda law: law.layers.last.bias, content, content.layers.last.bias.at[:, 6:].add(40.0))
+    moved = replace(fitted.module_, average=eqx.tree_at(lambda m: m.generator.content, fitted.module_.average, there))
+    model = tiny()
+    model.__dict__.update({**fitted.__dict__, "module_": moved})
+    assert np.abs(model.sample(4, domain=0) - fitted.sample(4, domain=0)).max() > 1e-3
+    assert np.array_equal(model.translate(fitted.sample(4), to=1), fitted.translate(fitted.sample(4), to=1))
 
 
 def test_divergence_from_the_prior():
@@ -262,7 +295,7 @@ def test_each_player_descends_its_own_loss(fitted, batch):
 
     def losses(players, rate=0.0):
         after, _, found = how(players, state, batch, key, 1, jnp.float32(rate))
-        made = found["generator"] + weights.regression * found["noise_lost"] + weights.divergence * found["divergence"]
+        made = found["generator"] + weights.regression * found["codes_lost"] + weights.divergence * found["divergence"]
         return after, float(found["discriminator"]), float(made + weights.reconstruction * found["reconstruction"])
 
     after, before, _ = losses(module, 1e-3)

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from latentry.nets.content_law import ContentLaw
 from latentry.nets.residual import Discriminator, PictureEncoder
 from latentry.nets.style import Mapping, Synthesis
 
@@ -15,15 +16,24 @@ __all__ = ["Adversaries", "Generator", "Makers"]
 
 
 class Generator(eqx.Module):
-    """Noise and domain to latents, latents to a style, style to pictures."""
+    """Noise to codes, codes and domain to latents, latents to a style, style to pictures."""
 
+    content: ContentLaw
     domains: Any  # DomainFlow or DomainEmbedding
     mapping: Mapping
     synthesis: Synthesis
 
-    def __call__(self, noise: jax.Array, domain: jax.Array, pixels: Any = None) -> jax.Array:
+    def __call__(self, codes: jax.Array, domain: jax.Array, pixels: Any = None) -> jax.Array:
         """Pictures on about −1 to 1; ``pixels`` is the noise of each layer, None for none."""
-        return self.picture(self.domains(noise, domain), pixels)
+        return self.picture(self.domains(codes, domain), pixels)
+
+    def codes(self, noise: jax.Array) -> jax.Array:
+        """As encodings of pictures are spread."""
+        return self.content(noise, self.domains.still())
+
+    def code_density(self, codes: jax.Array) -> jax.Array:
+        """The logarithm, row by row, of the density that codes of noise have."""
+        return self.content.log_density(codes, self.domains.still())
 
     def picture(self, latents: jax.Array, pixels: Any = None) -> jax.Array:
         """The mixing: latents to pictures."""
@@ -31,7 +41,7 @@ class Generator(eqx.Module):
 
 
 class Makers(eqx.Module):
-    """What makes pictures, and what finds the noise behind them."""
+    """What makes pictures, and what finds the codes behind them."""
 
     generator: Generator
     encoder: PictureEncoder

@@ -30,9 +30,9 @@ class Weights(NamedTuple):
         path: Of the spread of path lengths.
         sparsity: Of the size of derivatives of pixels by style latents.
         mask: Of the size of the mask; its gradient is taken beside Adam's, see ``adversarial_steps``.
-        regression: Of minus the log density of the noise given the picture made from it.
+        regression: Of minus the log density of codes given the picture made from them.
         reconstruction: Of the mean squared difference between real pictures and what draws from their encodings give.
-        divergence: Of each encoding from the law of the noise, per latent.
+        divergence: Of each encoding from N(0, I), per latent.
         matching: Of the encodings of each domain, taken together, from that law.
     """
 
@@ -79,7 +79,7 @@ class Terms:
         real = module.inward(batch.values[module.modality])
         codes = module.makers.encoder(real[-self._moved(batch) :])[0] if self._moved(batch) else None
         fakes = draw_fakes(module.makers, module, batch, codes, one)
-        made = module.makers.generator(fakes.noise, fakes.domain, fakes.pixels)
+        made = module.makers.generator(fakes.codes, fakes.domain, fakes.pixels)
         fake = module.discriminator(augment(made, module.augmentation, module.kinds, two), fakes.domain)
         true = module.discriminator(augment(real, module.augmentation, module.kinds, three), batch.domain)
         loss = jax.nn.softplus(fake).mean() + _mean(jax.nn.softplus(-true), batch.weight)
@@ -95,21 +95,19 @@ class Terms:
     def makers(
         self, makers: Makers, module: Adversaries, batch: Batch, key: jax.Array, weights: Weights
     ) -> tuple[jax.Array, Values]:
-        """Fooling the discriminator, finding the noise again, and rebuilding real pictures."""
+        """Fooling the discriminator, finding the codes again, and rebuilding real pictures."""
         one, two, three = jax.random.split(key, 3)
         rows = len(batch.weight)
         real = module.inward(batch.values[module.modality])
         found: Values = {}
         if self.encodes:
-            mean, scale = makers.encoder(real)
-            codes = mean + scale * jax.random.normal(three, mean.shape)
+            mean, codes, found = _encoded(makers, real, batch, module.domains, three)
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
             fakes = fakes.with_still(codes, batch.domain, rows // 2)
-            found |= _encodings(mean, scale, codes, batch, module.domains)
         else:
             fakes = draw_fakes(makers, module, batch, None, one)
-        pictures = makers.generator(fakes.noise, fakes.domain, fakes.pixels)  # one pass for both: half to compile
+        pictures = makers.generator(fakes.codes, fakes.domain, fakes.pixels)  # one pass for both: half to compile
         made, rebuilt = pictures[:rows], pictures[rows:]
         verdict = module.discriminator(augment(made, module.augmentation, module.kinds, two), fakes.domain[:rows])
         fooling = jax.nn.softplus(-verdict).mean()
@@ -119,9 +117,9 @@ class Terms:
         if not self.encodes:
             return loss, found
         weight = batch.weight[: rows // 2]
-        found["noise_lost"] = _lost(makers, made, fakes.noise[:rows])
+        found["codes_lost"] = _lost(makers, made, fakes.codes[:rows])
         found["reconstruction"] = _mean(((rebuilt - real[: rows // 2]) ** 2).mean((1, 2, 3)), weight)
-        loss += weights.regression * found["noise_lost"] + _rebuilding(found, weights, module.rows)
+        loss += weights.regression * found["codes_lost"] + _rebuilding(found, weights, module.rows)
         return loss, found
 
     def _moved(self, batch: Batch) -> int:
@@ -133,8 +131,7 @@ class Terms:
         """Path lengths and sparsity, on half the rows."""
         one, two, three = jax.random.split(key, 3)
         rows = max(1, len(batch.weight) // 2)
-        noise = jax.random.normal(one, (rows, makers.generator.domains.latents))
-        latents = makers.generator.domains(noise, batch.domain[:rows])
+        latents = makers.generator.domains(_drawn_codes(makers, rows, one), batch.domain[:rows])
         lengths = _path_lengths(makers.generator, latents, two)
         target = module.path + PATH_DECAY * (lengths.mean() - module.path)
         loss = weights.path * ((lengths - jax.lax.stop_gradient(target)) ** 2).mean()
@@ -173,10 +170,8 @@ class Rebuilding:
     ) -> tuple[jax.Array, Values]:
         """Squared differences of pictures and what draws from their encodings give, and the divergence of these."""
         real = module.inward(batch.values[module.modality])
-        mean, scale = makers.encoder(real)
-        codes = mean + scale * jax.random.normal(key, mean.shape)
+        _, codes, found = _encoded(makers, real, batch, module.domains, key)
         apart = ((makers.generator(codes, batch.domain) - real) ** 2).mean((1, 2, 3))
-        found = _encodings(mean, scale, codes, batch, module.domains)
         found |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
         return _rebuilding(found, weights, module.rows), found
 
@@ -185,46 +180,63 @@ class Rebuilding:
 class Fakes:
     """What pictures are generated from."""
 
-    noise: jax.Array
+    codes: jax.Array
     domain: jax.Array
     pixels: tuple[jax.Array, ...]
 
-    def with_still(self, noise: jax.Array, domain: jax.Array, rows: int) -> Fakes:
+    def with_still(self, codes: jax.Array, domain: jax.Array, rows: int) -> Fakes:
         """The same and the first rows of further ones, without noise in their pixels."""
         pixels = tuple(jnp.concatenate([part, jnp.zeros_like(part[:rows])]) for part in self.pixels)
         return Fakes(
-            jnp.concatenate([self.noise, noise[:rows]]), jnp.concatenate([self.domain, domain[:rows]]), pixels
+            jnp.concatenate([self.codes, codes[:rows]]), jnp.concatenate([self.domain, domain[:rows]]), pixels
         )
 
 
 def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Array | None, key: jax.Array) -> Fakes:
-    """Noise from its law, in the domains of the batch; in the last rows their ``codes``, if given, in another domain.
+    """Codes from their law, in the domains of the batch; in the last rows its own ``codes``, if given, in another domain.
 
     Such translated rows get no noise in their pixels: what is kept of a picture must be in the latents.
     """
     one, two = jax.random.split(key)
     rows, domains = len(batch.weight), module.domains
-    noise = jax.random.normal(one, (rows, makers.generator.domains.latents))
+    drawn = _drawn_codes(makers, rows, one)
     pixels = makers.generator.synthesis.noise(rows, two)
     if codes is None:
-        return Fakes(noise, batch.domain, pixels)
+        return Fakes(drawn, batch.domain, pixels)
     count = len(codes)
     real = batch.weight[-count:, None] > 0
-    noise = jnp.concatenate([noise[:-count], jnp.where(real, codes, noise[-count:])])
+    drawn = jnp.concatenate([drawn[:-count], jnp.where(real, codes, drawn[-count:])])
     away = 1 + jnp.arange(count) % max(1, domains - 1)  # rows come in random order: any pairing of them will do
     domain = jnp.concatenate([batch.domain[:-count], (batch.domain[-count:] + away) % domains])
     still = (jnp.arange(rows) >= rows - count)[:, None, None, None]
-    return Fakes(noise, domain, tuple(jnp.where(still, 0.0, part) for part in pixels))
+    return Fakes(drawn, domain, tuple(jnp.where(still, 0.0, part) for part in pixels))
 
 
-def _encodings(mean: jax.Array, scale: jax.Array, codes: jax.Array, batch: Batch, domains: int) -> Values:
+def _drawn_codes(makers: Makers, rows: int, key: jax.Array) -> jax.Array:
+    """As real pictures have them; their law learns from encodings alone, not from verdicts."""
+    noise = jax.random.normal(key, (rows, makers.generator.domains.latents))
+    return jax.lax.stop_gradient(makers.generator.codes(noise))
+
+
+def _encoded(
+    makers: Makers, real: jax.Array, batch: Batch, domains: int, key: jax.Array
+) -> tuple[jax.Array, jax.Array, Values]:
+    """Means of the encodings, a draw from each, and how these are spread."""
+    mean, scale = makers.encoder(real)
+    codes = mean + scale * jax.random.normal(key, mean.shape)
     members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
-    return {"divergence": _divergence(mean, scale, batch.weight), "matching": mismatch(codes, members)}
+    law = -makers.generator.code_density(jax.lax.stop_gradient(codes)) / codes.shape[1]  # it follows the codes, not they it
+    found = {
+        "divergence": _divergence(mean, scale, batch.weight),
+        "matching": mismatch(codes, members),
+        "content": _mean(law, batch.weight),
+    }
+    return mean, codes, found
 
 
 def _rebuilding(found: Values, weights: Weights, rows: jax.Array) -> jax.Array:
     near = weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
-    return weights.reconstruction * found["reconstruction"] + near
+    return weights.reconstruction * found["reconstruction"] + near + found["content"]
 
 
 def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
@@ -254,10 +266,10 @@ def _divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Arr
     return _mean((0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1), weight)
 
 
-def _lost(makers: Makers, made: jax.Array, noise: jax.Array) -> jax.Array:
-    """Minus the log density of the noise given the picture, per latent."""
+def _lost(makers: Makers, made: jax.Array, codes: jax.Array) -> jax.Array:
+    """Minus the log density of the codes given the picture, per latent."""
     mean, scale = makers.encoder(made)
-    density = jax.vmap(normal_log_density)(jax.lax.stop_gradient(noise), mean, jnp.log(scale))
+    density = jax.vmap(normal_log_density)(jax.lax.stop_gradient(codes), mean, jnp.log(scale))
     return -density.mean() / mean.shape[1]
 
 

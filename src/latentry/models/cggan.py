@@ -28,7 +28,8 @@ from latentry.models.picture_checks import (
     check_range,
     check_resolution,
 )
-from latentry.models.picture_making import Decode, Grids, Sample, Still, noise_behind
+from latentry.models.picture_making import Decode, Grids, Sample, Still, codes_behind
+from latentry.nets.content_law import ContentLaw
 from latentry.nets.domain_style import DomainEmbedding, DomainFlow
 from latentry.nets.residual import Discriminator, PictureEncoder
 from latentry.nets.style import Mapping, Synthesis
@@ -46,12 +47,12 @@ _NO_SCORE = "CGGAN has no likelihood: compare its samples with real pictures by 
 class CGGAN(LatentModel):
     r"""Pictures from latents of which a few change with the domain: a generator, not a density.
 
-    Noise ε ~ N(0, I) and the domain u give latents z: the first ``style_dim`` go through an increasing flow of their own for
-    each domain, as far as a learned mask lets them; the others are the content, whose law is the same everywhere. Latents
-    give a style w, and w scales the weights of convolutions that make the picture. A discriminator with a verdict for each
-    domain is the opponent (Karras et al., 2020). In the last part of the training an L1 penalty on
+    Codes c and the domain u give latents z: the first ``style_dim`` go through an increasing flow of their own for each
+    domain, as far as a learned mask lets them; what the mask leaves still is the content, whose joint law is the same everywhere,
+    and is learned. Latents give a style w, and w scales the weights of convolutions that make the picture. A discriminator with a
+    verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an L1 penalty on
     :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between sufficient changes
-    and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the noise behind pictures
+    and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the codes behind pictures
     along the way, and real pictures are rebuilt from it and generated in other domains, so that translation keeps content.
 
     What it cannot do: it has no likelihood, hence no score and no held-out choice of epoch or seed; the theorems on changes
@@ -74,13 +75,14 @@ class CGGAN(LatentModel):
         most_channels: Up to which they are doubled.
         style_width: Of w.
         mapping_layers: Dense layers from latents to w.
+        law_layers: Layers of the law of content, an invertible map of noise N(0, I); 0 for independent normal content.
         r1: Weight of the discriminator's squared gradient at real pictures, computed every 16th step.
         path: Weight of the spread of path lengths, computed every 8th step.
-        regression: Weight of finding the noise again in generated pictures.
+        regression: Weight of finding codes again in the pictures that are generated from them.
         reconstruction: Weight of rebuilding real pictures from draws of the encoder, in the manner of a variational autoencoder.
-        divergence: Weight, per latent, of the divergence of each encoding from the law of the noise.
-        matching: Weight of how far the encodings of each domain, taken together, are from that law. It keeps the domain out of
-            them, and them where noise is drawn; it rises over the first 200 000 rows.
+        divergence: Weight, per latent, of the divergence of each encoding from N(0, I).
+        matching: Weight of how far the encodings of each domain, taken together, are from N(0, I). It keeps the domain out of
+            them; it rises over the first 200 000 rows.
         translation: Share of generated rows that are real ones in another domain.
         augmentation: Changes that the discriminator may see: "flip", "shift", "scale", "rotate", "brightness", "hue".
         adapt_rows: Rows over which their probability may rise by one; 0 for no augmentation.
@@ -115,6 +117,7 @@ class CGGAN(LatentModel):
     most_channels: int = 256
     style_width: int = 64
     mapping_layers: int = 2
+    law_layers: int = 8
     r1: float = 0.1
     path: float = 0.5
     regression: float = 0.5
@@ -137,7 +140,7 @@ class CGGAN(LatentModel):
 
     @property
     def domain_for(self) -> str | None:
-        """Latents are what the noise becomes in a domain."""
+        """Latents are what codes become in a domain."""
         return "transform"
 
     # Learning -------------------------------------------------------------------------------
@@ -184,11 +187,12 @@ class CGGAN(LatentModel):
 
     def build(self, key: jax.Array) -> Adversaries:
         """Generator, encoder and discriminator."""
-        one, two, three, four, five = jax.random.split(key, 5)
+        one, two, three, four, five, six = jax.random.split(key, 6)
         size, domains = self.facts_["size"], self.layout_.domain_size
         shared = {"most": self.most_channels, "precision": self._precision()}
         encoding = self._encoding(domains, one)
         generator = Generator(
+            ContentLaw(self.latent_dim, layers=self.law_layers, key=six),
             encoding,
             Mapping(encoding.inputs, self.style_width, layers=self.mapping_layers, key=two),
             Synthesis(size, self._channels(), width=self.channels, style=self.style_width, key=three, **shared),
@@ -264,7 +268,7 @@ class CGGAN(LatentModel):
 
     @staticmethod
     def posterior(module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The encoder's mean and deviation of the noise, taken through the flows of the row's domain."""
+        """The encoder's mean and deviation of the code, taken through the flows of the row's domain."""
         mean, scale = module.average.encoder(module.inward(batch.values[module.modality]))
         latents, slopes = module.average.generator.domains.with_slopes(mean, batch.domain)
         return latents, scale * slopes
@@ -291,10 +295,10 @@ class CGGAN(LatentModel):
         whole_number("n", n, least=1)
         whole_number("seed", seed, least=0)
         rng = np.random.default_rng(seed)
-        rows = {"noise": rng.standard_normal((n, self.latent_dim), dtype=np.float32)}
+        noise = rng.standard_normal((n, self.latent_dim), dtype=np.float32)
         seen = np.asarray(self.facts_["seen"])
-        codes = rng.choice(seen, n) if domain is None else self._codes(domain, n)
-        return self._made(rows["noise"], codes, Sample(), seed)
+        labels = rng.choice(seen, n) if domain is None else self._labels(domain, n)
+        return self._made(noise, labels, Sample(), seed)
 
     def translate(
         self, images: Any, to: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
@@ -304,36 +308,36 @@ class CGGAN(LatentModel):
         Args:
             images: A Dataset, or pictures as they were fitted.
             to: The domain wanted, for all or for each.
-            inversion: "encoder", or "optimise": descent on the noise from where the encoder points, which needs the domain
+            inversion: "encoder", or "optimise": descent on the code from where the encoder points, which needs the domain
                 that the pictures come from.
             domain: That domain, for all or for each, if ``images`` has none.
             steps: Of "optimise".
         """
-        noise = self.invert(images, inversion=inversion, domain=domain, steps=steps)
-        return self._made(noise, self._codes(to, len(noise)), Still())
+        codes = self.invert(images, inversion=inversion, domain=domain, steps=steps)
+        return self._made(codes, self._labels(to, len(codes)), Still())
 
     def reconstruct(
         self, images: Any, domain: Any = None, *, inversion: str = "encoder", steps: int = 100
     ) -> np.ndarray:
-        """Pictures from the noise that was found behind them, in their own domain."""
-        codes = self._source(images, domain)
-        noise = self.invert(images, inversion=inversion, domain=domain, steps=steps)
-        return self._made(noise, codes, Still())
+        """Pictures from the codes that were found behind them, in their own domain."""
+        labels = self._source(images, domain)
+        codes = self.invert(images, inversion=inversion, domain=domain, steps=steps)
+        return self._made(codes, labels, Still())
 
     def invert(
         self, images: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
     ) -> np.ndarray:
-        """The noise ε behind pictures, (rows, latents); arguments as of :meth:`translate`."""
+        """The codes c behind pictures, before a domain changes them, (rows, latents); arguments as of :meth:`translate`."""
         check_is_fitted(self)
         if inversion not in ("encoder", "optimise"):
             raise DataError(f"inversion = {inversion!r} is not known{nearest(str(inversion), ('encoder', 'optimise'))}")
         whole_number("steps", steps, least=1)
         data = self._ready(self._pictures(images), None)
         if inversion == "encoder":
-            return map_rows(noise_behind, self.module_, data)
-        codes = self._source(images, domain)
+            return map_rows(codes_behind, self.module_, data)
+        labels = self._source(images, domain)
         found = jnp.asarray(data[self.facts_["modality"]], jnp.float32)
-        return descend_to(self.module_.average, self.module_.inward(found), jnp.asarray(codes), steps)
+        return descend_to(self.module_.average, self.module_.inward(found), jnp.asarray(labels), steps)
 
     def decode(self, latents: Any) -> np.ndarray:
         """Pictures of latents (rows, latents), without noise in the pixels."""
@@ -376,17 +380,17 @@ class CGGAN(LatentModel):
         domain = pictures.domain if domain is None else domain
         if domain is None:
             raise DataError("the domain that the pictures come from is needed here: pass domain=, or a Dataset that has it.")
-        return self._codes(domain, len(pictures))
+        return self._labels(domain, len(pictures))
 
-    def _codes(self, domain: Any, rows: int) -> np.ndarray:
+    def _labels(self, domain: Any, rows: int) -> np.ndarray:
         wanted = domain if isinstance(domain, Domain) else Domain.of(np.atleast_1d(np.asarray(domain)))
         codes = wanted.recode(self.layout_.domain_labels, self.layout_.domain_size).values
         if len(codes) not in (1, rows):
             raise DataError(f"domain has {len(codes)} entries for {rows} pictures: give one for all, or one for each.")
         return np.broadcast_to(codes, rows)
 
-    def _made(self, noise: np.ndarray, codes: np.ndarray, how: Any, seed: int = 0) -> np.ndarray:
+    def _made(self, values: np.ndarray, labels: np.ndarray, how: Any, seed: int = 0) -> np.ndarray:
         flat = len(self.layout_.shape(self.facts_["modality"])) == 2
-        rows = Dataset({"noise": noise}, Domain(np.array(codes, dtype=np.int32), self.layout_.domain_labels))
+        rows = Dataset({"rows": values}, Domain(np.array(labels, dtype=np.int32), self.layout_.domain_labels))
         found = map_rows(how, self.module_, rows, seed=seed)
         return found[..., 0] if flat else found

@@ -1,4 +1,4 @@
-"""The noise behind given pictures: by the encoder, or by descent from where the encoder points."""
+"""The codes behind given pictures: by the encoder, or by descent from where the encoder points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS = 64  # pictures at once
 
 
 def descend_to(makers: Makers, pictures: jax.Array, domain: jax.Array, steps: int) -> np.ndarray:
-    r"""Noise that minimises :math:`\operatorname{mean}|G(\epsilon, u) - x| + 0.01\operatorname{mean}\epsilon^2`, row by row.
+    r"""Codes that minimise :math:`\operatorname{mean}|G(c, u) - x| + 0.01\operatorname{mean}c^2`, row by row.
 
     Adam, from the encoder's mean; steps are compiled one by one, see ``training.own``.
     """
@@ -29,11 +29,11 @@ def descend_to(makers: Makers, pictures: jax.Array, domain: jax.Array, steps: in
     for start in range(0, len(pictures), _ROWS):
         rows = jnp.arange(start, start + _ROWS) % len(pictures)  # always as many: one program
         wanted, where = pictures[rows], domain[rows]
-        noise = _encode(makers, wanted)
-        state = optax.adam(_RATE).init(noise)
+        codes = _encode(makers, wanted)
+        state = optax.adam(_RATE).init(codes)
         for _ in range(steps):
-            noise, state = _step(makers, noise, state, wanted, where)
-        pieces.append(np.asarray(noise)[: len(pictures) - start])
+            codes, state = _step(makers, codes, state, wanted, where)
+        pieces.append(np.asarray(codes)[: len(pictures) - start])
     return np.concatenate(pieces)
 
 
@@ -43,10 +43,10 @@ def _encode(makers: Makers, pictures: jax.Array) -> jax.Array:
 
 
 @eqx.filter_jit
-def _step(makers: Makers, noise: jax.Array, state: Any, wanted: jax.Array, domain: jax.Array) -> tuple[jax.Array, Any]:
+def _step(makers: Makers, codes: jax.Array, state: Any, wanted: jax.Array, domain: jax.Array) -> tuple[jax.Array, Any]:
     def loss(point: jax.Array) -> jax.Array:
         apart = jnp.abs(makers.generator(point, domain) - wanted).mean((1, 2, 3))
         return (apart + _PRIOR * (point**2).mean(1)).sum()
 
-    change, state = optax.adam(_RATE).update(jax.grad(loss)(noise), state)
-    return noise + change, state
+    change, state = optax.adam(_RATE).update(jax.grad(loss)(codes), state)
+    return codes + change, state

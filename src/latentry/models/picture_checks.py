@@ -95,6 +95,7 @@ def check_parameters(model: Any) -> None:
     """The parameters of a CGGAN."""
     for name in ("channels", "most_channels", "style_width", "mapping_layers", "style_dim"):
         whole_number(name, getattr(model, name), least=1)
+    whole_number("law_layers", model.law_layers, least=0)
     for name in _WEIGHTS:
         _at_least_zero(name, getattr(model, name))
     if model.mask is not None:

@@ -1,4 +1,4 @@
-"""What a fitted CGGAN computes for rows: pictures of noise, noise behind pictures, grids of samples."""
+"""What a fitted CGGAN computes for rows: pictures of codes, codes behind pictures, grids of samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from latentry.models.adversarial import Adversaries
 from latentry.models.picture_grid import picture_grid, write_png
 from latentry.training import map_rows
 
-__all__ = ["Decode", "Grids", "Sample", "Still", "noise_behind"]
+__all__ = ["Decode", "Grids", "Sample", "Still", "codes_behind"]
 
 _ACROSS, _DOWN = 8, 4  # pictures of a grid, for each domain
 
@@ -23,17 +23,17 @@ class Sample:
     """Pictures of noise in its domain, with noise in the pixels."""
 
     def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        noise, makers = batch.values["noise"], module.average
-        pixels = makers.generator.synthesis.noise(len(noise), key)
-        return module.outward(makers.generator(noise, batch.domain, pixels), flat=False)
+        noise, generator = batch.values["rows"], module.average.generator
+        pixels = generator.synthesis.noise(len(noise), key)
+        return module.outward(generator(generator.codes(noise), batch.domain, pixels), flat=False)
 
 
 @dataclass(frozen=True)
 class Still:
-    """Pictures of noise in its domain, and nothing else."""
+    """Pictures of codes in their domain, and no noise."""
 
     def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        return module.outward(module.average.generator(batch.values["noise"], batch.domain), flat=False)
+        return module.outward(module.average.generator(batch.values["rows"], batch.domain), flat=False)
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Decode:
     """Pictures of latents."""
 
     def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        return module.outward(module.average.generator.picture(batch.values["noise"]), flat=False)
+        return module.outward(module.average.generator.picture(batch.values["rows"]), flat=False)
 
 
-def noise_behind(module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
+def codes_behind(module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
     """The encoder's mean."""
     return module.average.encoder(module.inward(batch.values[module.modality]))[0]
 
@@ -63,7 +63,7 @@ class Grids:
         domains = module.domains
         noise = np.random.default_rng(0).standard_normal((_ACROSS * _DOWN, module.average.generator.domains.latents))
         labels = Domain(np.repeat(np.arange(domains, dtype=np.int32), len(noise)), tuple(range(domains)))
-        wanted = Dataset({"noise": np.tile(noise, (domains, 1)).astype(np.float32)}, labels)
+        wanted = Dataset({"rows": np.tile(noise, (domains, 1)).astype(np.float32)}, labels)
         made = (map_rows(Sample(), module, wanted) - module.low) / (module.high - module.low)
         Path(self.folder).mkdir(parents=True, exist_ok=True)
         write_png(Path(self.folder) / f"rows-{rows:09d}.png", picture_grid(made, columns=_ACROSS), enlarge=2)

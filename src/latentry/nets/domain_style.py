@@ -76,6 +76,10 @@ class DomainFlow(eqx.Module):
         """Which latents change with the domain."""
         return self.mask() > 0
 
+    def still(self) -> Bool[Array, " n"]:
+        """Which of all latents have one law in all domains."""
+        return jnp.concatenate([~self.marked(), jnp.ones(self.latents - self.style, bool)])
+
     def __call__(self, noise: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows n"]:
         return self.with_slopes(noise, domain)[0]
 
@@ -122,6 +126,10 @@ class DomainEmbedding(eqx.Module):
     ) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
         """Latents without the embedding, which change with nothing."""
         return noise, jnp.ones_like(noise)
+
+    def still(self) -> Bool[Array, " n"]:
+        """All of them."""
+        return jnp.ones(self.latents, bool)
 
     def penalty(self) -> Float[Array, ""]:
         """There is no mask."""
