@@ -72,6 +72,13 @@ def test_sizes_that_doubling_reaches():
     assert [n for n in range(8, 65) if resolutions(n)] == [8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64]
 
 
+def test_pictures_start_within_their_range():
+    styles = jax.random.normal(jax.random.key(1), (64, 16))
+    for seed in range(5):
+        net = Synthesis(28, 3, width=8, style=16, most=32, key=jax.random.key(seed))
+        assert 0.01 < np.std(net(styles)) < 1
+
+
 def test_without_noise_the_picture_follows_from_the_style():
     net = Synthesis(8, 3, width=2, style=4, most=4, key=jax.random.key(0))
     loud = jax.tree_util.tree_map_with_path(

@@ -26,6 +26,7 @@ __all__ = ["Mapping", "ModulatedConvolution", "Synthesis", "resolutions"]
 _LEAST, _MOST = 4, 7  # smallest pictures, from which all others are doubled
 _TINY = 1e-8
 _NOISE_PACE = 0.1  # how loud noise is learns slowly: one number moves much faster than the many weights beside it
+_FAINT = 0.1  # pictures start well within their range: from beyond it, most of the code is lost before they are back
 
 
 def resolutions(size: int) -> tuple[int, ...]:
@@ -152,6 +153,7 @@ class Synthesis(eqx.Module):
             first = [] if before is None else [_StyleLayer(before, wide, style, doubles=True, key=next(keys))]
             layers = (*first, _StyleLayer(wide, wide, style, doubles=False, key=next(keys)))
             picture = ModulatedConvolution(wide, channels, 1, style, key=next(keys), normalised=False)
+            picture = eqx.tree_at(lambda layer: layer.weight, picture, _FAINT * picture.weight)
             levels.append(_Level(layers, picture, jnp.zeros(channels)))
         self.levels = tuple(levels)
 
