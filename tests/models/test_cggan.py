@@ -222,13 +222,13 @@ def test_the_law_of_content_follows_encodings_and_nothing_else(fitted, batch):
     assert all(np.array_equal(one, two) for one, two in zip(quiet, slopes(loud, terms.weights), strict=True))
 
     def law(makers):
-        return _encoded(makers, module.inward(batch.values["image"]), batch, 2, jax.random.key(1))[2]["content"]
+        return _encoded(makers, module.inward(batch.values["image"]), batch, 2, jax.random.key(1))[2]["law"]
 
     assert all((np.asarray(part) == 0).all() for part in jax.tree.leaves(eqx.filter_grad(law)(module.makers).encoder))
 
 
 def test_samples_are_drawn_from_the_law_of_content(fitted):
-    """Content that always lies in one place gives one picture in each domain, but for noise in the pixels and style."""
+    """A law that lies elsewhere changes samples, and no translation."""
     content = fitted.module_.average.generator.content
     there = eqx.tree_at(lambda law: law.layers.last.bias, content, content.layers.last.bias.at[:, 6:].add(40.0))
     moved = replace(fitted.module_, average=eqx.tree_at(lambda m: m.generator.content, fitted.module_.average, there))
@@ -236,6 +236,23 @@ def test_samples_are_drawn_from_the_law_of_content(fitted):
     model.__dict__.update({**fitted.__dict__, "module_": moved})
     assert np.abs(model.sample(4, domain=0) - fitted.sample(4, domain=0)).max() > 1e-3
     assert np.array_equal(model.translate(fitted.sample(4), to=1), fitted.translate(fitted.sample(4), to=1))
+
+
+def test_a_latent_that_the_mask_leaves_still_takes_part_in_the_law_of_content(fitted):
+    generator = eqx.tree_at(lambda g: g.domains.importance, fitted.module_.makers.generator, jnp.array([1.0, 0.05]))
+    last = generator.content.layers.last.weight
+    generator = eqx.tree_at(lambda g: g.content.layers.last.weight, generator, jax.random.normal(jax.random.key(0), last.shape))
+    noise = jax.random.normal(jax.random.key(1), (6,))
+    slopes = np.asarray(jax.jacobian(lambda one: generator.codes(one[None])[0])(noise))
+    assert np.array_equal(slopes[0], np.eye(6)[0])
+    assert np.array_equal(slopes[:, 0], np.eye(6)[0])
+    assert (np.abs(slopes[1, 2:]) > 1e-6).any()
+    assert (np.abs(slopes[2:, 1]) > 1e-6).any()
+
+
+def test_the_average_has_the_mask_of_the_makers(fitted, batch):
+    module = eqx.tree_at(lambda m: m.makers.generator.domains.importance, fitted.module_, jnp.array([0.7, 0.0]))
+    assert np.allclose(_averaged(module, batch, 1e6).average.generator.domains.importance, [0.7, 0.0], atol=1e-6)
 
 
 def test_divergence_from_the_prior():

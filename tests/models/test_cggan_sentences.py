@@ -67,6 +67,7 @@ def test_resolution():
         ({"translation": 1.0}, "translation = 1.0: give a share from 0 to below 1"),
         ({"r1": -1}, "r1 = -1: give a number above 0"),
         ({"channels": 0}, "channels = 0: give a whole number of at least 1"),
+        ({"law_layers": -1}, "law_layers = -1: give a whole number of at least 0"),
     ],
 )
 def test_parameters(changes, match):

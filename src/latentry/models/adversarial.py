@@ -28,7 +28,7 @@ class Generator(eqx.Module):
         return self.picture(self.domains(codes, domain), pixels)
 
     def codes(self, noise: jax.Array) -> jax.Array:
-        """As encodings of pictures are spread."""
+        """Content as the encodings of pictures are spread."""
         return self.content(noise, self.domains.still())
 
     def code_density(self, codes: jax.Array) -> jax.Array:

@@ -211,7 +211,14 @@ def _averaged(module: Adversaries, batch: Batch, half_life: float) -> Adversarie
     old, rest = eqx.partition(module.average, eqx.is_inexact_array)
     new = eqx.filter(module.makers, eqx.is_inexact_array)
     mean = jax.tree.map(lambda a, b: b + keep * (a - b), old, new)
-    return _with(module, average=eqx.combine(mean, rest), rows=rows)
+    return _with(module, average=_same_mask(eqx.combine(mean, rest), module.makers), rows=rows)
+
+
+def _same_mask(average: Makers, makers: Makers) -> Makers:
+    """Which latents change is not averaged: a latent that has become still takes part in the law of content from then on."""
+    if not hasattr(makers.generator.domains, "importance"):
+        return average
+    return eqx.tree_at(lambda m: m.generator.domains.importance, average, makers.generator.domains.importance)
 
 
 def _with(module: Adversaries, **parts: Any) -> Adversaries:

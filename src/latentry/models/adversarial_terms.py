@@ -104,7 +104,7 @@ class Terms:
             mean, codes, found = _encoded(makers, real, batch, module.domains, three)
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
-            fakes = fakes.with_still(codes, batch.domain, rows // 2)
+            fakes = fakes.with_quiet(codes, batch.domain, rows // 2)
         else:
             fakes = draw_fakes(makers, module, batch, None, one)
         pictures = makers.generator(fakes.codes, fakes.domain, fakes.pixels)  # one pass for both: half to compile
@@ -144,10 +144,10 @@ class Terms:
     def _sparsity(self, generator: Generator, latents: jax.Array, key: jax.Array) -> jax.Array:
         r"""Mean over pixels of :math:`\sum_j |\partial x_i/\partial z_j|\,\sigma(z_j)`, over the style latents j."""
         style = generator.domains.style
-        content = latents[:, style:]
+        rest = latents[:, style:]
 
         def decode(part: jax.Array) -> jax.Array:
-            return generator.picture(jnp.concatenate([part, content], 1)).reshape(len(part), -1)
+            return generator.picture(jnp.concatenate([part, rest], 1)).reshape(len(part), -1)
 
         points = latents[:, :style]
         scale = jax.lax.stop_gradient(points.std(0))
@@ -157,7 +157,10 @@ class Terms:
 
 @dataclass(frozen=True)
 class Rebuilding:
-    """A variational autoencoder's loss alone: before the players meet, both makers learn what pictures look like."""
+    """A variational autoencoder's loss, and that of the law of its codes, before the players meet.
+
+    Both makers then know what pictures look like.
+    """
 
     weights: Weights
 
@@ -184,7 +187,7 @@ class Fakes:
     domain: jax.Array
     pixels: tuple[jax.Array, ...]
 
-    def with_still(self, codes: jax.Array, domain: jax.Array, rows: int) -> Fakes:
+    def with_quiet(self, codes: jax.Array, domain: jax.Array, rows: int) -> Fakes:
         """The same and the first rows of further ones, without noise in their pixels."""
         pixels = tuple(jnp.concatenate([part, jnp.zeros_like(part[:rows])]) for part in self.pixels)
         return Fakes(
@@ -208,12 +211,12 @@ def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Arr
     drawn = jnp.concatenate([drawn[:-count], jnp.where(real, codes, drawn[-count:])])
     away = 1 + jnp.arange(count) % max(1, domains - 1)  # rows come in random order: any pairing of them will do
     domain = jnp.concatenate([batch.domain[:-count], (batch.domain[-count:] + away) % domains])
-    still = (jnp.arange(rows) >= rows - count)[:, None, None, None]
-    return Fakes(drawn, domain, tuple(jnp.where(still, 0.0, part) for part in pixels))
+    quiet = (jnp.arange(rows) >= rows - count)[:, None, None, None]
+    return Fakes(drawn, domain, tuple(jnp.where(quiet, 0.0, part) for part in pixels))
 
 
 def _drawn_codes(makers: Makers, rows: int, key: jax.Array) -> jax.Array:
-    """As real pictures have them; their law learns from encodings alone, not from verdicts."""
+    """Content as real pictures have it: its law learns from encodings alone, not from verdicts."""
     noise = jax.random.normal(key, (rows, makers.generator.domains.latents))
     return jax.lax.stop_gradient(makers.generator.codes(noise))
 
@@ -229,14 +232,14 @@ def _encoded(
     found = {
         "divergence": _divergence(mean, scale, batch.weight),
         "matching": mismatch(codes, members),
-        "content": _mean(law, batch.weight),
+        "law": _mean(law, batch.weight),
     }
     return mean, codes, found
 
 
 def _rebuilding(found: Values, weights: Weights, rows: jax.Array) -> jax.Array:
     near = weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
-    return weights.reconstruction * found["reconstruction"] + near + found["content"]
+    return weights.reconstruction * found["reconstruction"] + near + found["law"]
 
 
 def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:

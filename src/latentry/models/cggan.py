@@ -75,7 +75,8 @@ class CGGAN(LatentModel):
         most_channels: Up to which they are doubled.
         style_width: Of w.
         mapping_layers: Dense layers from latents to w.
-        law_layers: Layers of the law of content, an invertible map of noise N(0, I); 0 for independent normal content.
+        law_layers: Layers of the law of content, an invertible map of noise N(0, I); 0 for independent normal content,
+            which it also is without an encoder (``regression=0, reconstruction=0``).
         r1: Weight of the discriminator's squared gradient at real pictures, computed every 16th step.
         path: Weight of the spread of path lengths, computed every 8th step.
         regression: Weight of finding codes again in the pictures that are generated from them.
@@ -192,7 +193,7 @@ class CGGAN(LatentModel):
         shared = {"most": self.most_channels, "precision": self._precision()}
         encoding = self._encoding(domains, one)
         generator = Generator(
-            ContentLaw(self.latent_dim, layers=self.law_layers, key=six),
+            ContentLaw(self.latent_dim, layers=self.law_layers, first=self.style_dim, key=six),
             encoding,
             Mapping(encoding.inputs, self.style_width, layers=self.mapping_layers, key=two),
             Synthesis(size, self._channels(), width=self.channels, style=self.style_width, key=three, **shared),

@@ -44,7 +44,15 @@ class ContentLaw(eqx.Module):
     Encodings of pictures are never quite independent: digits, say, come in ten kinds. Where codes are drawn independently,
     many lie between kinds, and what is made of them is no digit. So their law is learned, by exact likelihood (Dinh,
     Sohl-Dickstein and Bengio, *Density estimation using Real NVP*, 2017; after fitting an autoencoder: Dai and Wipf,
-    *Diagnosing and enhancing VAE models*, 2019). Latents that are not ``still`` pass as they are, and no other one reads them.
+    *Diagnosing and enhancing VAE models*, 2019). Latents that are not ``still`` pass as they are, and no other one reads them;
+    when one becomes still, the law of the others jumps a little and is learned again.
+
+    Args:
+        latents: How many.
+        layers: Of the map; with none, codes are the noise.
+        first: How many come first that may or may not be still: they and the others are halved separately, so that a layer
+            always has some to read.
+        width: Of the networks.
 
     >>> law = ContentLaw(4, layers=3, key=jax.random.key(0))
     >>> still, noise = jnp.array([False, True, True, True]), jnp.arange(8.0).reshape(2, 4) / 8
@@ -56,11 +64,12 @@ class ContentLaw(eqx.Module):
     layers: _Scaling  # every leaf has a leading axis, one entry a layer: compilation does not grow with depth
     given: Bool[Array, "layers n"]  # latents that a layer reads; it moves the others
 
-    def __init__(self, latents: int, *, layers: int, key: PRNGKeyArray, width: int = 64) -> None:
+    def __init__(self, latents: int, *, layers: int, key: PRNGKeyArray, first: int = 0, width: int = 64) -> None:
         nets = [_Scaling(latents, width, key=one) for one in jax.random.split(key, max(layers, 1))]
         self.layers = jax.tree.map(lambda *parts: jnp.stack(parts)[:layers], *nets)
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-        halves = [rng.permutation(latents) < latents // 2 for _ in range((layers + 1) // 2)]
+        blocks = (first, latents - first)
+        halves = [np.concatenate([rng.permutation(n) < n // 2 for n in blocks]) for _ in range((layers + 1) // 2)]
         pairs = np.array([part for half in halves for part in (half, ~half)], dtype=bool).reshape(-1, latents)
         self.given = jnp.asarray(pairs[:layers])
 

@@ -19,12 +19,12 @@ _PACE = 5.0  # flows learn this much faster than convolutions
 
 
 class DomainFlow(eqx.Module):
-    r"""The first latents, the style, become :math:`z_j = \epsilon_j + m_j\,(T_{uj}(\epsilon_j) - \epsilon_j)`.
+    r"""The first latents, the style, become :math:`z_j = c_j + m_j\,(T_{uj}(c_j) - c_j)` of codes c.
 
     T is an increasing sigmoidal flow for each domain u and latent j, and 0 ≤ m ≤ 1 the mask: where it is below 0.1 it counts
-    as 0, and the latent has one law in all domains. So z is increasing in ε, and what the domain changes is known latent by
-    latent. The others, the content, pass as they are (after Xie et al., *Multi-domain image generation and translation with
-    identifiability guarantees*, 2023, and Li et al., 2025; there the flow is added to ε, and ε and z are normalised over all
+    as 0, and the latent has one law in all domains. So z is increasing in c, and what the domain changes is known latent by
+    latent. The others pass as they are (after Xie et al., *Multi-domain image generation and translation with
+    identifiability guarantees*, 2023, and Li et al., 2025; there the flow is added to c, and c and z are normalised over all
     latents, which lets the domain reach latents that the mask left out).
 
     >>> flow = DomainFlow(5, style=2, domains=3, key=jax.random.key(0))
@@ -80,20 +80,20 @@ class DomainFlow(eqx.Module):
         """Which of all latents have one law in all domains."""
         return jnp.concatenate([~self.marked(), jnp.ones(self.latents - self.style, bool)])
 
-    def __call__(self, noise: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows n"]:
-        return self.with_slopes(noise, domain)[0]
+    def __call__(self, codes: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows n"]:
+        return self.with_slopes(codes, domain)[0]
 
     def with_slopes(
-        self, noise: Float[Array, "rows n"], domain: Int[Array, " rows"]
+        self, codes: Float[Array, "rows n"], domain: Int[Array, " rows"]
     ) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
-        """Latents, and their derivatives by the noise of the same latent."""
-        style, content = noise[:, : self.style], noise[:, self.style :]
+        """Latents, and their derivatives by the code of the same latent."""
+        style, rest = codes[:, : self.style], codes[:, self.style :]
         parameters = (_PACE * self.table + jnp.array([0.0, _START, 0.0])[:, None])[domain]
         moved, log_slope = jax.vmap(jax.vmap(sigmoidal))(style, parameters)
         mask = self.mask()
         changed = style + mask * (moved - style)
         slopes = 1 + mask * (jnp.exp(log_slope) - 1)
-        return jnp.concatenate([changed, content], 1), jnp.concatenate([slopes, jnp.ones_like(content)], 1)
+        return jnp.concatenate([changed, rest], 1), jnp.concatenate([slopes, jnp.ones_like(rest)], 1)
 
     def penalty(self) -> Float[Array, ""]:
         """Mean size of the mask."""
@@ -118,14 +118,14 @@ class DomainEmbedding(eqx.Module):
         """Numbers that the mapping network gets."""
         return self.latents + self.table.shape[1]
 
-    def __call__(self, noise: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows m"]:
-        return jnp.concatenate([noise, self.table[domain]], 1)
+    def __call__(self, codes: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows m"]:
+        return jnp.concatenate([codes, self.table[domain]], 1)
 
     def with_slopes(
-        self, noise: Float[Array, "rows n"], domain: Int[Array, " rows"]
+        self, codes: Float[Array, "rows n"], domain: Int[Array, " rows"]
     ) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
         """Latents without the embedding, which change with nothing."""
-        return noise, jnp.ones_like(noise)
+        return codes, jnp.ones_like(codes)
 
     def still(self) -> Bool[Array, " n"]:
         """All of them."""

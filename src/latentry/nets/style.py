@@ -1,10 +1,10 @@
 """From latents to pictures by styles: a mapping network, and convolutions whose weights the style scales.
 
 After Karras et al., *Analyzing and improving the image quality of StyleGAN* (2020): styles scale the weights, outputs are
-brought back to unit variance, noise enters at each layer, and each resolution adds to the picture. Two things differ. Where a
+brought back to unit variance, noise enters at each layer, and each resolution adds to the picture. Three things differ. Where a
 layer doubles the resolution it convolves first and doubles then, which costs what a transposed convolution would. And the
 coarsest features are a learned picture plus a linear function of the style, rather than the learned picture alone: where things
-are is then said at once, and small generators learn in a fraction of the steps.
+are is then said at once, and small generators learn in a fraction of the steps. And pictures are faint at the start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Mapping", "ModulatedConvolution", "Synthesis", "resolutions"]
 _LEAST, _MOST = 4, 7  # smallest pictures, from which all others are doubled
 _TINY = 1e-8
 _NOISE_PACE = 0.1  # how loud noise is learns slowly: one number moves much faster than the many weights beside it
-_FAINT = 0.1  # pictures start well within their range: from beyond it, most of the code is lost before they are back
+_FAINT = 0.1  # pictures start within their range: from beyond it, half of the codes are lost before they are back
 
 
 def resolutions(size: int) -> tuple[int, ...]:
