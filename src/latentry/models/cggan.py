@@ -123,7 +123,7 @@ class CGGAN(LatentModel):
     path: float = 0.5
     regression: float = 0.5
     reconstruction: float = 100.0
-    divergence: float = 1.2
+    divergence: float = 0.5
     matching: float = 500.0
     translation: float = 0.5
     augmentation: Sequence[str] = field(default=("shift", "scale"))
