@@ -12,4 +12,4 @@ def test_the_page_runs_as_printed(tmp_path, monkeypatch):
     source, names = "\n".join(blocks), {}
     exec(source, names)  # noqa: S102
     assert len(list((tmp_path / "grids").iterdir())) == 2
-    assert names["there"].shape == (64, 16, 16, 3)
+    assert names["there"].shape == (32, 16, 16, 3)
