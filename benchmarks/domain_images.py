@@ -151,8 +151,8 @@ def found_for(version: str, epochs: int) -> list[dict]:
 
 def spread(values: list[float], form: str) -> str:
     """The mean, and from where to where."""
-    middle = format(np.mean(values), form)
-    return middle if len(values) == 1 else f"{middle} ({min(values):{form}} to {max(values):{form}})"
+    middle, least, most = (format(float(value), form) for value in (np.mean(values), min(values), max(values)))
+    return middle if least == most else f"{middle} ({least} to {most})"
 
 
 def line(title: str, found: list[dict]) -> list[str]:
@@ -179,10 +179,12 @@ def report(epochs: int) -> None:
     seeds = [len(runs) for runs in found.values()]
     many = "One training seed" if max(seeds) == 1 else f"{max(seeds)} training seeds: mean (least to most)"
     equal = len({r["epochs"] for runs in found.values() for r in runs}) == 1
+    each = [f"{title} " + ", ".join(format(r["frechet"], ".0f") for r in runs) for title, runs in found.items()]
     missing = [title for title in TITLES.values() if title not in found]
     text = "# Two-colour digits\n\n" + table(header, [line(title, runs) for title, runs in found.items()])
     facts = [
         f"{many}; 1000 held-out pictures, 2000 samples.",
+        f"Fréchet distances seed by seed: {'; '.join(each)}.",
         f"Fréchet and kernel distance are in the features of the classifier “{one['judge']}”, not Inception: they are no FID.",
         f"Between two halves of the held-out pictures the Fréchet distance is {one['floor']:.0f}; between them and 2000 of the "
         f"pictures that the models and the classifier learned from, {one['learned']:.0f}.",
@@ -247,7 +249,7 @@ def step_table(r: dict) -> str:
     rows.append(["the same step here", f"{ours:.0f} ms", f"{ours / theirs:.2f}"])
     head = f"## Time of a step\n\n28 × 28, {r['channels']} channels at full resolution, {r['batch']} rows, one core, processor "
     head += "time; R1 every 16th and path lengths every 8th step, adaptive augmentation (shift, scale) and the average included; "
-    head += f"mean of {r['steps']} steps after compiling, median of {len(r['ours'])} run.\n\n"
+    head += f"mean of {r['steps']} steps after compiling, median of {len(r['ours'])} run. Measured before content had a learned law.\n\n"
     return head + table(["", "a step", "ratio"], rows)
 
 
