@@ -249,7 +249,8 @@ def step_table(r: dict) -> str:
     rows.append(["the same step here", f"{ours:.0f} ms", f"{ours / theirs:.2f}"])
     head = f"## Time of a step\n\n28 × 28, {r['channels']} channels at full resolution, {r['batch']} rows, one core, processor "
     head += "time; R1 every 16th and path lengths every 8th step, adaptive augmentation (shift, scale) and the average included; "
-    head += f"mean of {r['steps']} steps after compiling, median of {len(r['ours'])} run. Measured before content had a learned law.\n\n"
+    head += f"mean of {r['steps']} steps after compiling, median of {len(r['ours'])} run. "
+    head += "Measured before content had a learned law.\n\n"
     return head + table(["", "a step", "ratio"], rows)
 
 
