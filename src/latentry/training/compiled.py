@@ -1,8 +1,9 @@
-"""The two compiled programs: many optimiser steps, and an evaluation.
+"""The compiled programs: optimiser steps, and an evaluation.
 
 Both take whole windows of batches and run over ``start <= i < stop`` with bounds that are known only
 when they run. So one program serves a full epoch, the rest of an epoch after a resume, and a single
-step, with the same bits; and data in memory and on disk go through the same program.
+step, with the same bits; and data in memory and on disk go through the same program. How many batches one
+call runs over is decided in `dispatch.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import jax.numpy as jnp
 import optax
 
 from latentry.data import Batch
+from latentry.training.dispatch import batch_shapes, dispatch_for
 from latentry.training.phase import Loss, Module, Recipe
 
-__all__ = ["Knobs", "Progressed", "evaluate", "gradient", "initial_optimiser", "metric_zeros", "run_steps"]
+__all__ = ["Knobs", "Progressed", "Sums", "batch_of", "evaluate", "gradient", "initial_optimiser", "metric_zeros", "run_steps"]
 
 
 class Knobs(NamedTuple):
@@ -48,7 +50,7 @@ def initial_optimiser(recipe: Recipe, module: Module) -> Any:
 
 def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> dict[str, jax.Array]:
     """A zero for each metric that the loss reports."""
-    _, metrics = eqx.filter_eval_shape(loss, module, _batch(window, 0), key)
+    _, metrics = eqx.filter_eval_shape(loss, module, batch_shapes(window), key)
     return {name: jnp.zeros(()) for name in ("loss", *sorted(metrics))}
 
 
@@ -60,70 +62,103 @@ def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tu
     )
 
 
-@eqx.filter_jit
 def run_steps(
+    recipe: Recipe, knobs: Knobs, now: Progressed, window: Batch, key: jax.Array, start: int, stop: int
+) -> Progressed:
+    """Take optimiser steps on batches ``start`` to ``stop`` of a window; stop before a step that is not finite."""
+    if dispatch_for(recipe.loss, now.module, window, key) == "loop":
+        return _many_steps(recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
+    for index in range(start, stop):  # calls do not wait for each other; after a step that is not finite, the rest do nothing
+        now = _one_step(recipe, knobs, now, window, key, jnp.asarray(index))
+    return now
+
+
+@eqx.filter_jit
+def _many_steps(
     recipe: Recipe, knobs: Knobs, now: Progressed, window: Batch, key: jax.Array, start: jax.Array, stop: jax.Array
 ) -> Progressed:
-    """Optimiser steps on batches ``start`` to ``stop`` of a window; stops before a step that is not finite."""
     moving, rest = eqx.partition(now.module, recipe.trainable(now.module))
-    direction = recipe.direction()
 
     def onward(carry: tuple[jax.Array, Progressed]) -> jax.Array:
         return (carry[0] < stop) & carry[1].finite
 
     def step(carry: tuple[jax.Array, Progressed]) -> tuple[jax.Array, Progressed]:
         index, old = carry
-        batch = _batch(window, index)
-        module = eqx.combine(old.module, rest)
-        (loss, metrics), slope = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
-        size = optax.tree.norm(slope)
-        finite = jnp.isfinite(loss) & jnp.isfinite(size)
-        shrink = jnp.minimum(1.0, knobs.clip / jnp.maximum(size, 1e-30))
-        way, optimiser = direction.update(jax.tree.map(lambda g: g * shrink, slope), old.optimiser, old.module)
-        rate = -knobs.learning_rate * recipe.rate(old.step, knobs.total)
-        moved = jax.tree.map(lambda value, d: value + (rate * d).astype(value.dtype), old.module, way)
-        weight = batch.weight.sum()
-        reported = {"loss": loss, **metrics}
-        new = Progressed(
-            moved,
-            optimiser,
-            old.step + 1,
-            {name: old.sums[name] + weight * reported[name] for name in old.sums},
-            old.rows + weight,
-            finite,
-        )
-        # A step that is not finite changes nothing but the flag.
-        kept = jax.tree.map(lambda a, b: jnp.where(finite, a, b), new._replace(finite=old.finite), old)
-        return index + finite.astype(index.dtype), kept._replace(finite=finite)
+        new = _step(recipe, knobs, old, rest, batch_of(window, index), key)
+        return index + new.finite.astype(index.dtype), new
 
     _, end = jax.lax.while_loop(onward, step, (start, now._replace(module=moving)))
     return end._replace(module=eqx.combine(end.module, rest))
 
 
 @eqx.filter_jit
+def _one_step(
+    recipe: Recipe, knobs: Knobs, now: Progressed, window: Batch, key: jax.Array, index: jax.Array
+) -> Progressed:
+    moving, rest = eqx.partition(now.module, recipe.trainable(now.module))
+    new = _step(recipe, knobs, now._replace(module=moving), rest, batch_of(window, index), key)
+    return new._replace(module=eqx.combine(new.module, rest))
+
+
+def _step(recipe: Recipe, knobs: Knobs, old: Progressed, rest: Module, batch: Batch, key: jax.Array) -> Progressed:
+    """One optimiser step; one that is not finite, or follows such a step, changes nothing but the flag."""
+    module = eqx.combine(old.module, rest)
+    (loss, metrics), slope = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
+    size = optax.tree.norm(slope)
+    finite = old.finite & jnp.isfinite(loss) & jnp.isfinite(size)
+    shrink = jnp.minimum(1.0, knobs.clip / jnp.maximum(size, 1e-30))
+    clipped = jax.tree.map(lambda g: g * shrink, slope)
+    direction, optimiser = recipe.direction().update(clipped, old.optimiser, old.module)
+    rate = -knobs.learning_rate * recipe.rate(old.step, knobs.total)
+    moved = jax.tree.map(lambda value, d: value + (rate * d).astype(value.dtype), old.module, direction)
+    weight, reported = batch.weight.sum(), {"loss": loss, **metrics}
+    sums = {name: old.sums[name] + weight * reported[name] for name in old.sums}
+    new = Progressed(moved, optimiser, old.step + 1, sums, old.rows + weight, finite)
+    kept = jax.tree.map(lambda a, b: jnp.where(finite, a, b), new._replace(finite=old.finite), old)
+    return kept._replace(finite=finite)
+
+
+class Sums(NamedTuple):
+    """Metrics summed over rows, and the number of rows."""
+
+    metrics: dict[str, jax.Array]
+    rows: jax.Array
+
+
 def evaluate(
-    loss: Loss,
-    module: Module,
-    window: Batch,
-    sums: dict[str, jax.Array],
-    rows: jax.Array,
-    key: jax.Array,
-    first: jax.Array,
-    stop: jax.Array,
-) -> tuple[dict[str, jax.Array], jax.Array]:
-    """Metrics summed over the rows of the first ``stop`` batches, on top of ``sums`` and ``rows``.
+    loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: int, stop: int
+) -> Sums:
+    """Add the metrics of the first ``stop`` batches of a window to ``sums``.
 
     ``first`` is the number of batches in earlier windows: each batch has its own, fixed noise.
     """
-
-    def step(index: jax.Array, carry: tuple[dict[str, jax.Array], jax.Array]) -> tuple[dict[str, jax.Array], jax.Array]:
-        batch = _batch(window, index)
-        value, metrics = loss(module, batch, jax.random.fold_in(key, first + index))
-        reported, weight = {"loss": value, **metrics}, batch.weight.sum()
-        return {name: carry[0][name] + weight * reported[name] for name in carry[0]}, carry[1] + weight
-
-    return jax.lax.fori_loop(0, stop, step, (sums, rows))
+    if dispatch_for(loss, module, window, key) == "loop":
+        return _evaluate_many(loss, module, window, sums, key, jnp.asarray(first), jnp.asarray(stop))
+    for index in range(stop):
+        sums = _evaluate_one(loss, module, window, sums, key, jnp.asarray(first), jnp.asarray(index))
+    return sums
 
 
-def _batch(window: Batch, index: Any) -> Batch:
+@eqx.filter_jit
+def _evaluate_many(
+    loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: jax.Array, stop: jax.Array
+) -> Sums:
+    add = lambda index, carry: _add_batch(loss, module, window, carry, key, first, index)  # noqa: E731
+    return jax.lax.fori_loop(0, stop, add, sums)
+
+
+def _add_batch(
+    loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: jax.Array, index: jax.Array
+) -> Sums:
+    batch = batch_of(window, index)
+    value, metrics = loss(module, batch, jax.random.fold_in(key, first + index))
+    reported, weight = {"loss": value, **metrics}, batch.weight.sum()
+    return Sums({name: old + weight * reported[name] for name, old in sums.metrics.items()}, sums.rows + weight)
+
+
+_evaluate_one = eqx.filter_jit(_add_batch)
+
+
+def batch_of(window: Batch, index: Any) -> Batch:
+    """One batch of a window."""
     return jax.tree.map(lambda array: array[index], window)

@@ -12,7 +12,16 @@ import jax
 import jax.numpy as jnp
 
 from latentry.errors import DataError, TrainingDiverged
-from latentry.training.compiled import Knobs, Progressed, evaluate, initial_optimiser, metric_zeros, run_steps
+from latentry.training.compiled import (
+    Knobs,
+    Progressed,
+    Sums,
+    batch_of,
+    evaluate,
+    initial_optimiser,
+    metric_zeros,
+    run_steps,
+)
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
 from latentry.training.own import run_own_steps
@@ -93,7 +102,7 @@ class Task:
         )
         knobs = _knobs(phase, phase.epochs * plan.steps)
         take = run_steps if phase.update is None else run_own_steps
-        after = take(phase.recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
+        after = take(phase.recipe, knobs, now, window, key, start, stop)
         count = int(after.step) - first
         onward = replace(
             state,
@@ -106,7 +115,7 @@ class Task:
         if bool(after.finite):
             return onward, None
         noise = jax.random.fold_in(key, after.step)
-        batch = jax.tree.map(lambda array: array[start + count], window)
+        batch = batch_of(window, start + count)
         reported = None if phase.update is None else after.sums
         return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step), reported)
 
@@ -214,14 +223,13 @@ def evaluate_feed(
     loss: Loss, module: Module, feed: Feed, key: jax.Array, sums: dict[str, jax.Array]
 ) -> dict[str, float]:
     """Mean metrics over all rows of a feed."""
-    total, rows = {name: jnp.zeros(()) for name in sums}, jnp.zeros(())
+    total = Sums({name: jnp.zeros(()) for name in sums}, jnp.zeros(()))
     per_window = feed.plan.steps_per_window
     for number in range(feed.count):
         stop = min(per_window, feed.plan.steps - number * per_window)
-        first, last = jnp.asarray(number * per_window), jnp.asarray(stop)
-        total, rows = evaluate(loss, module, feed.window(None, number), total, rows, key, first, last)
+        total = evaluate(loss, module, feed.window(None, number), total, key, number * per_window, stop)
     feed.release()
-    return mean_metrics(total, rows)
+    return mean_metrics(*total)
 
 
 def mean_metrics(sums: dict[str, jax.Array], rows: jax.Array) -> dict[str, float]:

@@ -33,10 +33,10 @@ class Update(Protocol):
 
 
 def run_own_steps(
-    recipe: Any, knobs: Any, now: Any, window: Batch, key: jax.Array, start: jax.Array, stop: jax.Array
+    recipe: Any, knobs: Any, now: Any, window: Batch, key: jax.Array, start: int, stop: int
 ) -> Any:
     """Like ``run_steps``, by the recipe's own update; stops before a step whose metrics are not finite."""
-    for index in range(int(start), int(stop)):
+    for index in range(start, stop):
         step, batch = int(now.step), jax.tree.map(lambda array, at=index: array[at], window)
         rate = knobs.learning_rate * recipe.rate(now.step, knobs.total)
         module, optimiser, reported = recipe.update(

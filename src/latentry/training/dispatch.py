@@ -1,0 +1,63 @@
+"""How many batches one call of a compiled program runs over.
+
+A compiled loop over many batches saves the cost of a call a batch, which for small networks is most of a step. But
+XLA prepares convolutions for its fast code only outside of loops on processors: within one, their gradients take
+10 to 20 times as long. There each batch is a call of its own. On accelerators loops cost nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+
+from latentry.data import Batch
+
+__all__ = ["Dispatch", "batch_shapes", "dispatch_for"]
+
+Dispatch = Literal["loop", "calls"]
+_KERNEL_AXES = 3  # outputs, inputs, and at least one axis to move over
+
+
+def batch_shapes(window: Batch) -> Batch:
+    """Shapes and types of one batch of a window."""
+    return jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape[1:], array.dtype), window)
+
+
+def dispatch_for(loss: Any, module: Any, window: Batch, key: jax.Array) -> Dispatch:
+    """Choose between a loop over the batches of a window and a call for each, from what a loss computes and where.
+
+    Args:
+        loss: ``loss(module, batch, key)``; it is traced once for each shape, not run.
+        module: A tree of arrays.
+        window: Batches; their device is where the loss will run.
+        key: Of random numbers.
+
+    Returns:
+        "calls" where convolutions meet a processor, else "loop".
+
+    >>> import jax.numpy as jnp
+    >>> window = Batch({"x": jnp.ones((2, 1, 1, 8))}, {}, None, jnp.ones((2, 1)))
+    >>> convolve = lambda weight, batch, key: jax.lax.conv(batch.values["x"], weight, (1,), "SAME")
+    >>> add = lambda weight, batch, key: batch.values["x"] + weight.sum()
+    >>> [dispatch_for(loss, jnp.ones((2, 1, 3)), window, jax.random.key(0)) for loss in (convolve, add)]
+    ['calls', 'loop']
+    """
+    arrays = [leaf for leaf in jax.tree.leaves(module) if eqx.is_array(leaf)]
+    if all(array.ndim < _KERNEL_AXES for array in arrays) or not _on_processor(window):
+        return "loop"  # without tracing, which takes a moment
+    leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
+    shapes = tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
+    return "calls" if _convolves(loss, tree, shapes) else "loop"
+
+
+def _on_processor(window: Batch) -> bool:
+    return any(device.platform == "cpu" for device in window.weight.devices())
+
+
+@lru_cache(maxsize=256)
+def _convolves(loss: Any, tree: Any, shapes: tuple[Any, ...]) -> bool:
+    module, batch, key = jax.tree.unflatten(tree, shapes)
+    return "conv_general_dilated" in str(eqx.filter_make_jaxpr(loss)(module, batch, key)[0])
