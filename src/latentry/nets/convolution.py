@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.nets.convolve import convolve, convolve_doubled
 from latentry.nets.dense import Dense
+from latentry.nets.layers import convolution
 
 __all__ = ["ConvolutionDecoder", "ConvolutionEncoder", "spatial"]
 
@@ -62,9 +63,7 @@ class ConvolutionEncoder(eqx.Module):
         layers = []
         for level, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
             wide = width * 2**level
-            layers.append(
-                eqx.nn.Conv(len(axes), channels, wide, 3, _strides(before, after), padding=1, key=keys[level])
-            )
+            layers.append(convolution(len(axes), channels, wide, _strides(before, after), key=keys[level]))
             channels = wide
         self.layers = tuple(layers)
         self.head = Dense(channels * math.prod(sizes[-1]), outputs, (), key=keys[-1])
@@ -100,10 +99,10 @@ class ConvolutionDecoder(eqx.Module):
         wide = [width * 2 ** max(levels - 1 - level, 0) for level in range(levels + 1)]
         self.head = Dense(inputs, wide[0] * math.prod(self.sizes[0]), (), key=keys[0])
         self.layers = tuple(
-            eqx.nn.Conv(len(axes), wide[level], wide[level + 1], 3, padding=1, key=keys[level + 1])
+            convolution(len(axes), wide[level], wide[level + 1], key=keys[level + 1])
             for level in range(levels)
         )
-        self.last = eqx.nn.Conv(len(axes), wide[-1], channels * parameters, 3, padding=1, key=keys[-1])
+        self.last = convolution(len(axes), wide[-1], channels * parameters, key=keys[-1])
 
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
         y = jnp.moveaxis(jax.nn.gelu(self.head(z)).reshape(-1, *self.sizes[0]), 0, -1)

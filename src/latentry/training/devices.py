@@ -52,4 +52,6 @@ def use_compilation_cache() -> None:
     except OSError:
         return  # a home that cannot be written costs time, not results
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    # A fit runs dozens of tiny programs: together they take as long to compile as the large ones.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
