@@ -1,26 +1,33 @@
-"""latentry: find the hidden variables in your data, and know how far to trust them."""
+"""latentry: find the hidden variables in your data, and know how far to trust them.
 
-from latentry import (
-    certificate,
-    data,
-    datasets,
-    evidence,
-    generators,
-    graphs,
-    identifiability,
-    information,
-    models,
-    natural,
-    nets,
-    training,
-)
-from latentry.certificate import Certificate, certify
-from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
-from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
-from latentry.identifiability import mcc
-from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow
-from latentry.models import load_model as load
+Rooms and names are loaded when they are first used: ``import latentry`` takes a moment, not seconds.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latentry import (
+        certificate,
+        data,
+        datasets,
+        evidence,
+        generators,
+        graphs,
+        identifiability,
+        information,
+        models,
+        natural,
+        nets,
+        training,
+    )
+    from latentry.certificate import Certificate, certify  # type: ignore[no-redef]
+    from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
+    from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
+    from latentry.identifiability import mcc
+    from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
+    from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow
+    from latentry.models import load_model as load
 
 __version__ = "0.1.0"
 
@@ -62,3 +69,43 @@ __all__ = [
     "total_correlation",
     "training",
 ]
+
+_ROOMS = (
+    "certificate",
+    "data",
+    "datasets",
+    "evidence",
+    "generators",
+    "graphs",
+    "identifiability",
+    "information",
+    "models",
+    "natural",
+    "nets",
+    "training",
+)
+_NAMES = {
+    "certificate": ("Certificate", "certify"),
+    "data": ("CategoricalChannel", "Dataset", "GaussianChannel", "read"),
+    "errors": ("CheckpointError", "DataError", "DataWarning", "LatentryError", "TrainingDiverged"),
+    "identifiability": ("mcc",),
+    "information": ("entropy", "independence_test", "mutual_information", "pairwise", "total_correlation"),
+    "models": ("CGGAN", "CGVAE", "IVAE", "VAE", "CausalPIMA", "IFlow"),
+}
+_HOME = {name: (room, name) for room, names in _NAMES.items() for name in names} | {"load": ("models", "load_model")}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a room or a public name on first use."""
+    if name in _ROOMS:
+        return import_module(f"latentry.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'latentry' has no attribute {name!r}")
+    room, there = _HOME[name]
+    value = getattr(import_module(f"latentry.{room}"), there)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
