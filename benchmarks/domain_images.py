@@ -207,9 +207,9 @@ def report(epochs: int) -> None:
     publish("domain_images", f"{text}\n\n{provenance()}")
 
 
-def own_step(channels: int, batch: int, steps: int, **changes) -> float:
+def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> float:
     """Processor seconds a step of ours, costly terms included."""
-    data = lt.generators.domain_images(rows_per_domain=batch, size=28)
+    data = lt.generators.domain_images(rows_per_domain=batch, size=size)
     model = lt.CGGAN(channels=channels, batch_size=batch, progress=False, **changes)
     model.layout_ = data.layout
     model.facts_ = model.learn_facts(data)
@@ -230,27 +230,32 @@ def own_step(channels: int, batch: int, steps: int, **changes) -> float:
 
 
 def step_time(channels: int = 8, batch: int = 32, steps: int = 16, runs: int = 3) -> None:
-    """Ours and PyTorch's in turn: processor time, so that neighbours on the machine matter little."""
+    """Ours and PyTorch's in turn, at two sizes: processor time, so that neighbours on the machine matter little."""
     bare = {"conditioning": "embedding", "mask": None, "sparsity": 0.0, "translation": 0.0, "regression": 0.0, "autoencode": 0.0}
     python = peer_environment("torch", ["torch==2.13.0"])
-    command = [python, str(HERE / "domain_images_torch.py"), *map(str, (channels, batch, steps))]
-    ours, theirs = [], []
-    for _ in range(runs):
-        ours.append(own_step(channels, batch, steps, **bare, reconstruction=0.0))
-        theirs.append(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    found = {"steps": steps, "channels": channels, "batch": batch, "sizes": {}}
+    for size in (28, 64):
+        command = [python, str(HERE / "domain_images_torch.py"), *map(str, (channels, batch, steps, size))]
+        ours, theirs = [], []
+        for _ in range(runs):
+            ours.append(own_step(channels, batch, steps, size, **bare, reconstruction=0.0))
+            theirs.append(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+        found["sizes"][size] = {"ours": ours, "theirs": theirs}
+        print(size, ours, theirs, flush=True)
     KEPT.mkdir(parents=True, exist_ok=True)
-    found = {"ours": ours, "theirs": theirs, "steps": steps, "channels": channels, "batch": batch}
     (KEPT / "step_time.json").write_text(json.dumps(found))
 
 
 def step_table(r: dict) -> str:
-    ours, theirs = (1000 * np.median(r[name]) for name in ("ours", "theirs"))
-    rows = [["StyleGAN2 step in PyTorch 2.13.0", f"{theirs:.0f} ms", "1"]]
-    rows.append(["the same step here", f"{ours:.0f} ms", f"{ours / theirs:.2f}"])
-    head = f"## Time of a step\n\n28 × 28, {r['channels']} channels at full resolution, {r['batch']} rows, one core, processor "
+    rows = []
+    for size, times in r["sizes"].items():
+        ours, theirs = (1000 * np.median(times[name]) for name in ("ours", "theirs"))
+        rows.append([f"{size} × {size}", f"{theirs:.0f} ms", f"{ours:.0f} ms", f"{ours / theirs:.2f}"])
+    head = f"## Time of a step\n\n{r['channels']} channels at full resolution, {r['batch']} rows, one core, processor "
     head += "time; R1 every 16th and path lengths every 8th step, adaptive augmentation (shift, scale) and the average included; "
-    head += f"mean of {r['steps']} steps after compiling, median of {len(r['ours'])} runs.\n\n"
-    return head + table(["", "a step", "ratio"], rows)
+    head += f"mean of {r['steps']} steps after compiling, median of {len(times['ours'])} runs in turn "
+    head += "(`python benchmarks/domain_images.py --step-time`).\n\n"
+    return head + table(["pictures", "StyleGAN2 step in PyTorch 2.13.0", "the same step here", "ratio"], rows)
 
 
 def main() -> None:

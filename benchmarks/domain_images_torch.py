@@ -1,6 +1,6 @@
 """A plain StyleGAN2-class step in PyTorch, of the same sizes as the CGGAN of domain_images.py: run in an environment of its own.
 
-Usage: python domain_images_torch.py CHANNELS BATCH STEPS; prints seconds of processor time a step.
+Usage: python domain_images_torch.py CHANNELS BATCH STEPS SIZE; prints seconds of processor time a step.
 """
 
 import math
@@ -11,7 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-SIZES, LATENTS, STYLE, DOMAINS = (7, 14, 28), 64, 64, 2
+LEVELS = {28: (7, 14, 28), 64: (4, 8, 16, 32, 64)}
+LATENTS, STYLE, DOMAINS = 64, 64, 2
+SIZES = LEVELS[int(sys.argv[4])]
 
 
 def leaky(x):
@@ -89,7 +91,7 @@ class Generator(nn.Module):
         self.mapping = nn.ModuleList([Linear(LATENTS + 8, STYLE, pace=0.1), Linear(STYLE, STYLE, pace=0.1)])
         self.start = nn.Parameter(torch.randn(widths[0], SIZES[0], SIZES[0]))
         self.placing = Linear(STYLE, self.start.numel())
-        self.layers, self.pictures, self.bias = nn.ModuleList(), nn.ModuleList(), nn.Parameter(torch.zeros(3, 3))
+        self.layers, self.pictures, self.bias = nn.ModuleList(), nn.ModuleList(), nn.Parameter(torch.zeros(len(SIZES), 3))
         for before, wide in zip([None, *widths], widths, strict=False):
             first = [] if before is None else [Layer(before, wide, doubles=True)]
             self.layers.append(nn.ModuleList([*first, Layer(wide, wide, doubles=False)]))
@@ -161,14 +163,14 @@ def resample(x, chance):
     return F.grid_sample(x, grid, padding_mode="border", align_corners=False)
 
 
-def main(channels, batch, steps):
+def main(channels, batch, steps, size):
     torch.manual_seed(0)
     torch.set_num_threads(1)
     maker, judge = Generator(channels), Discriminator(channels)
     average = [p.detach().clone() for p in maker.parameters()]
     slow = {"lr": 2.5e-3, "betas": (0.0, 0.99), "eps": 1e-8}
     for_maker, for_judge = torch.optim.Adam(maker.parameters(), **slow), torch.optim.Adam(judge.parameters(), **slow)
-    real, u, path = torch.rand(batch, 3, 28, 28) * 2 - 1, torch.arange(batch) % 2, torch.zeros(())
+    real, u, path = torch.rand(batch, 3, size, size) * 2 - 1, torch.arange(batch) % 2, torch.zeros(())
 
     def step(number):
         nonlocal path
@@ -194,7 +196,7 @@ def main(channels, batch, steps):
         if number % 8 == 0:
             w = maker.style(torch.randn(batch // 2, LATENTS), u[: batch // 2])
             made = maker.synthesis(w)
-            back = torch.autograd.grad((made * torch.randn_like(made) / 28).sum(), w, create_graph=True)[0]
+            back = torch.autograd.grad((made * torch.randn_like(made) / size).sum(), w, create_graph=True)[0]
             lengths = (back**2).sum(1).sqrt()
             path = path + 0.01 * (lengths.mean().detach() - path)
             for_maker.zero_grad(set_to_none=True)
