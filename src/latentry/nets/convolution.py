@@ -99,8 +99,7 @@ class ConvolutionDecoder(eqx.Module):
         wide = [width * 2 ** max(levels - 1 - level, 0) for level in range(levels + 1)]
         self.head = Dense(inputs, wide[0] * math.prod(self.sizes[0]), (), key=keys[0])
         self.layers = tuple(
-            convolution(len(axes), wide[level], wide[level + 1], key=keys[level + 1])
-            for level in range(levels)
+            convolution(len(axes), wide[level], wide[level + 1], key=keys[level + 1]) for level in range(levels)
         )
         self.last = linear(wide[-1], channels * parameters, key=keys[-1])
 

@@ -19,7 +19,17 @@ from latentry.data import Batch
 from latentry.training.dispatch import batch_shapes, dispatch_for
 from latentry.training.phase import Loss, Module, Recipe
 
-__all__ = ["Knobs", "Progressed", "Sums", "batch_of", "evaluate", "gradient", "initial_optimiser", "metric_zeros", "run_steps"]
+__all__ = [
+    "Knobs",
+    "Progressed",
+    "Sums",
+    "batch_of",
+    "evaluate",
+    "gradient",
+    "initial_optimiser",
+    "metric_zeros",
+    "run_steps",
+]
 
 
 class Knobs(NamedTuple):
@@ -68,7 +78,9 @@ def run_steps(
     """Take optimiser steps on batches ``start`` to ``stop`` of a window; stop before a step that is not finite."""
     if dispatch_for(recipe.loss, now.module, window, key) == "loop":
         return _many_steps(recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
-    for index in range(start, stop):  # calls do not wait for each other; after a step that is not finite, the rest do nothing
+    for index in range(
+        start, stop
+    ):  # calls do not wait for each other; after a step that is not finite, the rest do nothing
         now = _one_step(recipe, knobs, now, window, key, jnp.asarray(index))
     return now
 
@@ -125,9 +137,7 @@ class Sums(NamedTuple):
     rows: jax.Array
 
 
-def evaluate(
-    loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: int, stop: int
-) -> Sums:
+def evaluate(loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: int, stop: int) -> Sums:
     """Add the metrics of the first ``stop`` batches of a window to ``sums``.
 
     ``first`` is the number of batches in earlier windows: each batch has its own, fixed noise.

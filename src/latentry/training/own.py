@@ -32,9 +32,7 @@ class Update(Protocol):
         ...
 
 
-def run_own_steps(
-    recipe: Any, knobs: Any, now: Any, window: Batch, key: jax.Array, start: int, stop: int
-) -> Any:
+def run_own_steps(recipe: Any, knobs: Any, now: Any, window: Batch, key: jax.Array, start: int, stop: int) -> Any:
     """Like ``run_steps``, by the recipe's own update; stops before a step whose metrics are not finite."""
     for index in range(start, stop):
         step, batch = int(now.step), jax.tree.map(lambda array, at=index: array[at], window)
