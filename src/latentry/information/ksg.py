@@ -142,7 +142,7 @@ def neighbour_entropy(x: Array, *, k: int = 3) -> float:
     True
     """
     check_rows(len(x), k)
-    radius = kth_distance(x, k)[0]
+    radius = kth_distance(x, k)
     if np.any(radius == 0):
         raise DataError(f"{np.sum(radius == 0)} rows have {k} exact copies: the entropy of such a variable is −∞ nats")
     return float(special.digamma(len(x)) - special.digamma(k) + x.shape[1] * np.mean(np.log(2 * radius)))

@@ -38,7 +38,7 @@ def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
     radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
     for label in np.unique(labels):
         own = labels == label
-        radius[own] = kth_distance(x[own], int(near[own][0]))[0]
+        radius[own] = kth_distance(x[own], int(near[own][0]))
     around = count_within(x, radius - slack((x,))) + 1
     copied = radius == 0
     if np.any(copied):  # no neighbourhood: count the copies, with the own label and with any
