@@ -100,8 +100,8 @@ def test_the_tree_agrees_with_scipy_and_scikit_learn(seed, kind, n, d, k):
     np.testing.assert_array_equal(radius, cKDTree(rows).query(rows, k=[k + 1], p=np.inf)[0][:, 0])
     reach = rng.permutation(radius) * rng.uniform(0, 3, n)  # radii of other rows: some reach nothing, some all
     theirs = KDTree(rows, metric="chebyshev").query_radius(rows, reach, count_only=True)
-    np.testing.assert_array_equal(nb._tree(rows).counts(reach), theirs - 1)
-    np.testing.assert_array_equal(nb._tree(rows).counts(np.full(n, -1e-300)), np.zeros(n))
+    np.testing.assert_array_equal(nb._tree(rows).counts(reach, nb._tree(rows)), theirs - 1)
+    np.testing.assert_array_equal(nb._tree(rows).counts(np.full(n, -1e-300), nb._tree(rows)), np.zeros(n))
 
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 129, 1000])
@@ -111,6 +111,22 @@ def test_leaves_that_are_full_and_leaves_that_are_not(n):
     np.testing.assert_array_equal(nb.kth_distance(rows, n - 1), distance.max(axis=1))  # every other row is a neighbour
     np.testing.assert_array_equal(nb.count_within(rows, np.full(n, np.inf)), np.full(n, n - 1))
     np.testing.assert_array_equal(nb.count_within(rows, distance.max(axis=1)), np.full(n, n - 1))
+
+
+@pytest.mark.parametrize("rule", ["strict", "within", "rectangle"])
+@pytest.mark.parametrize("dims", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("kind", ["normal", "rounded"])
+def test_some_rows_are_told_what_all_rows_are_told(rule, dims, kind):
+    rng = np.random.default_rng(0)
+    parts, spaces = tuple(shaped(kind, rng, 700, d) for d in dims), ((0,), (1,))
+    asked = rng.permutation(700)[:150]
+    every = nb.neighbourhoods(parts, spaces, 3, rule)
+    tile = nb.Neighbourhood(*brute_neighbourhoods(parts, spaces, 3, rule, asked))
+    for some in (nb.neighbourhoods(parts, spaces, 3, rule, asked), tile):
+        np.testing.assert_array_equal(some.radius, every.radius[asked])
+        np.testing.assert_array_equal(some.ties, every.ties[asked])
+        for mine, theirs in zip(some.counts, every.counts, strict=True):
+            np.testing.assert_array_equal(mine, theirs[asked])
 
 
 def test_pieces_for_threads_change_nothing(monkeypatch):

@@ -60,17 +60,20 @@ def _scan(tiles: tuple, columns: tuple, k: jax.Array, margin: jax.Array, spaces:
 
 
 def brute_neighbourhoods(
-    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str
+    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str, asked: Array | None = None
 ) -> tuple[Array, tuple[Array, ...], Array]:
     """The same answer as the trees; see `neighbours.neighbourhoods`."""
     from latentry.information.neighbours import slack
 
-    n, margin = len(parts[0]), slack(parts)
-    padded = -(-n // BUCKET) * BUCKET
-    far = [np.vstack([p, np.full((padded - n, p.shape[1]), 1e300)]) for p in parts]
+    chosen, margin = parts if asked is None else tuple(p[asked] for p in parts), slack(parts)
     with jax.enable_x64():  # exact counts need the precision of the trees
-        tiles = tuple(jnp.asarray(p.reshape(-1, TILE, p.shape[1])) for p in far)
-        columns = tuple(jnp.asarray(p.T) for p in far)
+        tiles = tuple(jnp.asarray(_padded(p).reshape(-1, TILE, p.shape[1])) for p in chosen)
+        columns = tuple(jnp.asarray(_padded(p).T) for p in parts)
         found = _scan(tiles, columns, k, margin, spaces, rule)
-        radius, counts, ties = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(-1)[:n], found)
+        radius, counts, ties = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(-1)[: len(chosen[0])], found)
     return radius, tuple(np.maximum(c, 0) for c in counts), ties
+
+
+def _padded(rows: Array) -> Array:
+    """Rows so far away that nothing reaches them, up to a multiple of the bucket."""
+    return np.vstack([rows, np.full((-len(rows) % BUCKET, rows.shape[1]), 1e300)])

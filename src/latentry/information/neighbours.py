@@ -23,6 +23,7 @@ __all__ = ["Neighbourhood", "count_within", "kth_distance", "neighbourhoods", "s
 
 Array = np.ndarray
 Spaces = tuple[tuple[int, ...], ...]
+Rows = Array | None
 
 BRUTE_COLUMNS = 12  # joint columns from which an accelerator looks at all pairs: below, a tree has little to do
 BRUTE_ROWS = 30_000
@@ -42,12 +43,15 @@ class Neighbourhood:
     ties: Array
 
 
-def neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str = "strict") -> Neighbourhood:
+def neighbourhoods(
+    parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str = "strict", asked: Rows = None
+) -> Neighbourhood:
     """Count neighbours of every row in each space, where a space is a tuple of positions in `parts`.
 
     rule: "strict" counts rows nearer than the k-th joint neighbour (KSG1); "within" also those just as near, and reports
     how many such rows there are in the joint space (mixed data); "rectangle" gives every space its own radius, the largest
     distance among the k joint neighbours and rows just as near as the k-th, and counts up to and including it (KSG2).
+    asked: numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
 
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> found = neighbourhoods((x, x), ((0,), (1,)), k=1)
@@ -57,8 +61,8 @@ def neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str =
     if _on_accelerator(len(parts[0]), sum(p.shape[1] for p in parts)):
         from latentry.information.brute import brute_neighbourhoods  # compiles: only when it pays
 
-        return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule))
-    return _tree_neighbourhoods(parts, spaces, k, rule)
+        return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule, asked))
+    return _tree_neighbourhoods(parts, spaces, k, rule, asked)
 
 
 def _on_accelerator(n: int, columns: int) -> bool:
@@ -75,16 +79,19 @@ def slack(parts: Iterable[Array]) -> float:
     return 8 * np.finfo(float).eps * max(float(np.max(np.abs(p), initial=0.0)) for p in parts)
 
 
-def _tree_neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str) -> Neighbourhood:
-    joint, margin = _tree(np.hstack(parts)), slack(parts)
-    groups = [parts[s[0]] if len(s) == 1 else np.hstack([parts[i] for i in s]) for s in spaces]
-    radius = joint.kth_distance(k)
+def _tree_neighbourhoods(
+    parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str, asked: Rows = None
+) -> Neighbourhood:
+    (joint, ask), margin = _trees(np.hstack(parts), asked), slack(parts)
+    radius = joint.kth_distance(k, ask)
     if rule == "rectangle":
-        reaches = [*(joint.reaches(radius, _masks(parts, spaces)) + margin).T]
+        reaches = [*(joint.reaches(radius, _masks(parts, spaces), ask) + margin).T]
     else:
-        reaches = [radius + (margin if rule == "within" else -margin)] * len(groups)
-    counts = _counts_within(groups, reaches)
-    return Neighbourhood(radius, counts, joint.counts(radius + margin) if rule == "within" else np.full(len(radius), k))
+        reaches = [radius + (margin if rule == "within" else -margin)] * len(spaces)
+    groups = [parts[s[0]] if len(s) == 1 else np.hstack([parts[i] for i in s]) for s in spaces]
+    counts = _counts_within(groups, reaches, asked)
+    ties = joint.counts(radius + margin, ask) if rule == "within" else np.full(len(radius), k)
+    return Neighbourhood(radius, counts, ties)
 
 
 def _masks(parts: tuple[Array, ...], spaces: Spaces) -> Array:
@@ -99,66 +106,81 @@ def kth_distance(rows: Array, k: int) -> Array:
     >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2).tolist()
     [3.0, 2.0, 3.0]
     """
-    return _tree(rows).kth_distance(k)
+    every = _tree(rows)
+    return every.kth_distance(k, every)
 
 
-def _counts_within(groups: list[Array], reaches: list[Array]) -> tuple[Array, ...]:
+def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tuple[Array, ...]:
     """`count_within` for each group; single columns side by side, since trees divide their own rows among threads."""
     single = max(rows.shape[1] for rows in groups) == 1
     threads = cores() if single and len(groups[0]) > MANY else 1
-    return tuple(side_by_side(lambda job: count_within(*job), zip(groups, reaches, strict=True), threads=threads))
+    jobs = zip(groups, reaches, strict=True)
+    return tuple(side_by_side(lambda job: count_within(*job, asked), jobs, threads=threads))
 
 
-def count_within(rows: Array, reach: Array) -> Array:
-    """How many other rows lie within each row's own reach.
+def count_within(rows: Array, reach: Array, asked: Rows = None) -> Array:
+    """How many other rows lie within each asked row's own reach.
 
     >>> count_within(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 2.0, 1.0])).tolist()
     [1, 2, 0]
     """
-    return _count_sorted(rows[:, 0], reach) if rows.shape[1] == 1 else _tree(rows).counts(reach)
+    if rows.shape[1] == 1:
+        return _count_sorted(rows[:, 0], reach, asked)
+    every, ask = _trees(rows, asked)
+    return every.counts(reach, ask)
 
 
-def _count_sorted(values: Array, reach: Array) -> Array:
-    order = np.argsort(values)
-    ordered, reach = values[order], reach[order]
-    found = np.searchsorted(ordered, ordered + reach, "right") - np.searchsorted(ordered, ordered - reach, "left")
-    counts = np.empty(len(values), dtype=np.int64)
+def _count_sorted(values: Array, reach: Array, asked: Rows) -> Array:
+    ordered, centres = np.sort(values), values if asked is None else values[asked]
+    order = np.argsort(centres)  # sorted questions meet the same numbers
+    centres, reach = centres[order], reach[order]
+    found = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
+    counts = np.empty(len(centres), dtype=np.int64)
     counts[order] = np.where(reach < 0, 0, found - 1)  # less the row itself; nothing is nearer than a copy
     return counts
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """Rows in the order of a k-d tree (see `tree.plant`); answers come back in the order of the rows."""
+    """Rows in the order of a k-d tree (see `tree.plant`); answers come back in the order of the asked rows."""
 
     order: Array
     arrays: tuple[Array, ...]
 
-    def kth_distance(self, k: int) -> Array:
-        return self._search("kth", k, answers=np.empty(len(self.order)))
+    def kth_distance(self, k: int, asked: _Tree) -> Array:
+        return self._search("kth", k, asked=asked, answers=np.empty(len(asked.order)))
 
-    def counts(self, reach: Array) -> Array:
-        """How many other rows lie up to each row's reach."""
-        finite = np.minimum(reach[self.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
-        found = self._search("count", finite, answers=np.empty(len(reach), dtype=np.int64))
+    def counts(self, reach: Array, asked: _Tree) -> Array:
+        """How many other rows lie up to each asked row's reach."""
+        finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
+        answers = np.empty(len(reach), dtype=np.int64)
+        found = self._search("count", len(self.order), finite, asked=asked, answers=answers)
         return np.maximum(found - 1, 0)  # less the row itself; nothing is nearer than a copy
 
-    def reaches(self, radius: Array, spaces: Array) -> Array:
+    def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
         """The largest distance in each space (a mask of columns) to a row within the radius: row × space."""
-        return self._search("reach", radius[self.order], spaces, answers=np.zeros((len(radius), len(spaces))))
+        answers = np.zeros((len(radius), len(spaces)))
+        return self._search("reach", radius[asked.order], spaces, asked=asked, answers=answers)
 
-    def _search(self, kernel: str, *question: object, answers: Array) -> Array:
-        """Run a kernel over all leaves, in pieces if there is work for several threads."""
+    def _search(self, kernel: str, *question: object, asked: _Tree, answers: Array) -> Array:
+        """Run a kernel over all asked leaves, in pieces if there is work for several threads."""
         from latentry.information import tree
 
-        leaves, columns = self.arrays[0].shape[:2]
-        pieces = 4 * cores() if len(self.order) * columns > MANY else 1
-        cuts = np.linspace(0, leaves, pieces + 1).astype(np.int64)
+        leaves, low, high, homes = asked.arrays
+        given = (*self.arrays, leaves, low[homes], high[homes], *question)
+        pieces = 4 * cores() if len(asked.order) * leaves.shape[1] > MANY else 1
+        cuts = np.linspace(0, len(leaves), pieces + 1).astype(np.int64)
         run = getattr(tree, kernel)
-        side_by_side(lambda span: run(*self.arrays, *question, *span, answers), zip(cuts[:-1], cuts[1:], strict=True))
+        side_by_side(lambda span: run(*given, *span, answers), zip(cuts[:-1], cuts[1:], strict=True))
         placed = np.empty_like(answers)
-        placed[self.order] = answers
+        placed[asked.order] = answers
         return placed
+
+
+def _trees(rows: Array, asked: Rows) -> tuple[_Tree, _Tree]:
+    """The tree of all rows, and that of the asked ones."""
+    every = _tree(rows)
+    return every, every if asked is None else _tree(rows[asked])
 
 
 def _tree(rows: Array) -> _Tree:

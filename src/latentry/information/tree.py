@@ -2,9 +2,10 @@
 
 Rows are put into the order of the tree and cut into leaves of `LEAF` rows, every leaf full but the last. A leaf is stored
 column by column, so that one instruction takes several of its rows; what is missing in the last one is ∞, beyond any reach.
-Questions are answered for a whole leaf at a time: a node is left out if its box is farther from the leaf's box than the largest
-radius of the leaf's rows (dual-tree search: Gray and Moore, NeurIPS 2000), then row by row if the row's own radius does
-not reach it. A node that lies within every row's reach is counted without being entered.
+Questions are answered for a whole leaf of rows at a time, `asked`, of the same tree or of another one: a node is left out if its
+box is farther from the asked leaf's box than the largest radius of its rows (dual-tree search: Gray and Moore, NeurIPS 2000),
+then row by row if the row's own radius does not reach it. A node that lies within every row's reach is counted without being
+entered. Asked rows are among the rows of the tree, so that each meets itself: k + 1 rows are looked for, not k.
 
 Nodes are numbered in preorder: a node of leaves [a, b) has its left child next to it and its right one behind the left one's
 2 (mid − a) − 1 nodes, so that no links are stored. Boxes are compared by differences of the very numbers that make distances, and
@@ -133,34 +134,34 @@ def plant(rows: Array, order: Array, leaves: Array, low: Array, high: Array, hom
 
 
 @_inline
-def _nearest(low: Array, high: Array, a: int, b: int) -> float:
+def _nearest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
     """The least distance that rows of two boxes can have."""
     found = 0.0
     for c in range(low.shape[1]):
-        below, above = low[a, c] - high[b, c], low[b, c] - high[a, c]
+        below, above = low[node, c] - asked_high[here, c], asked_low[here, c] - high[node, c]
         gap = below if below > above else above
         found = gap if gap > found else found
     return found
 
 
 @_inline
-def _farthest(low: Array, high: Array, a: int, b: int) -> float:
+def _farthest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
     """The largest distance that rows of two boxes can have."""
     found = 0.0
     for c in range(low.shape[1]):
-        below, above = high[a, c] - low[b, c], high[b, c] - low[a, c]
+        above, below = high[node, c] - asked_low[here, c], asked_high[here, c] - low[node, c]
         gap = below if below > above else above
         found = gap if gap > found else found
     return found
 
 
 @_inline
-def _gaps(leaf: Array, low: Array, high: Array, gaps: Array) -> None:
+def _gaps(leaf: Array, low: Array, high: Array, node: int, gaps: Array) -> None:
     """How far each row of the leaf is from a box."""
     for j in range(LEAF):
         gaps[j] = 0.0
     for c in range(len(leaf)):
-        least, most = low[c], high[c]
+        least, most = low[node, c], high[node, c]
         for j in range(LEAF):
             below, above = least - leaf[c, j], leaf[c, j] - most
             gap = below if below > above else above
@@ -168,8 +169,8 @@ def _gaps(leaf: Array, low: Array, high: Array, gaps: Array) -> None:
 
 
 @_inline
-def _distances(leaf: Array, row: Array, radius: float, apart: Array) -> int:
-    """Count the rows of the leaf within the radius of a row; unless there is none, fill in how far each is.
+def _distances(leaf: Array, asked: Array, q: int, radius: float, apart: Array) -> int:
+    """Count the rows of a leaf within the radius of an asked row; unless there is none, fill in how far each is.
 
     Three columns at a time, so that partial results are read and written seldom; the last one is repeated where they do not
     divide by three. The search ends where no row is left.
@@ -179,7 +180,7 @@ def _distances(leaf: Array, row: Array, radius: float, apart: Array) -> int:
     c, last, within = 0, len(leaf) - 1, 1
     while c <= last and within > 0:
         c1, c2 = min(c + 1, last), min(c + 2, last)
-        r0, r1, r2 = row[c], row[c1], row[c2]
+        r0, r1, r2 = asked[c, q], asked[c1, q], asked[c2, q]
         within = 0
         for j in range(LEAF):
             d0, d1, d2 = abs(leaf[c, j] - r0), abs(leaf[c1, j] - r1), abs(leaf[c2, j] - r2)
@@ -192,51 +193,52 @@ def _distances(leaf: Array, row: Array, radius: float, apart: Array) -> int:
     return within
 
 
-@_inline
-def _row(leaf: Array, q: int, row: Array) -> None:
-    for c in range(len(leaf)):
-        row[c] = leaf[c, q]
-
-
 # --- the k-th distance --------------------------------------------------------------------------------
 
 
 @_inline
-def _insert(near: Array, distance: float) -> None:
+def _insert(near: Array, q: int, distance: float) -> None:
     """Put a distance into its place among the nearest, in place of the largest."""
-    i = len(near) - 1
-    while i > 0 and near[i - 1] > distance:
-        near[i] = near[i - 1]
+    i = near.shape[1] - 1
+    while i > 0 and near[q, i - 1] > distance:
+        near[q, i] = near[q, i - 1]
         i -= 1
-    near[i] = distance
+    near[q, i] = distance
 
 
 @_inline
-def _improve(
-    near: Array, leaves: Array, here: int, there: int, size: int, gaps: Array, row: Array, apart: Array
-) -> float:
-    """Let the rows of one leaf look for nearer rows in another; answer the largest radius that is left."""
+def _improve(near: Array, leaf: Array, asked: Array, size: int, gaps: Array, apart: Array) -> float:
+    """Let asked rows look for nearer rows in a leaf; answer the largest radius that is left."""
     last, worst = near.shape[1] - 1, 0.0
     for q in range(size):
-        if gaps[q] < near[q, last]:
-            _row(leaves[here], q, row)
-            if _distances(leaves[there], row, near[q, last], apart) > 0:
-                if here == there:
-                    apart[q] = np.inf  # a row is not its own neighbour
-                for j in range(LEAF):
-                    if apart[j] < near[q, last]:
-                        _insert(near[q], apart[j])
+        if gaps[q] < near[q, last] and _distances(leaf, asked, q, near[q, last], apart) > 0:
+            for j in range(LEAF):
+                if apart[j] < near[q, last]:
+                    _insert(near, q, apart[j])
         worst = max(worst, near[q, last])
     return worst
 
 
-@_compiled("void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], i8, i8, i8, f8[::1])")
+@_inline
+def _off_centre(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
+    """Twice the distance between the centres of two boxes."""
+    found = 0.0
+    for c in range(low.shape[1]):
+        gap = abs((low[node, c] + high[node, c]) - (asked_low[here, c] + asked_high[here, c]))
+        found = gap if gap > found else found
+    return found
+
+
+_TREE = "f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1]"
+
+
+@_compiled(f"void({_TREE}, i8, i8, i8, f8[::1])")
 def kth(
-    leaves: Array, low: Array, high: Array, homes: Array, k: int, start: int, stop: int, radius: Array
+    leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
+    k: int, start: int, stop: int, radius: Array,
 ) -> None:  # fmt: skip
-    """Fill in the distance to the k-th other row, for the rows of some leaves, in the tree's order."""
-    near, row = np.empty((LEAF, k)), np.empty(leaves.shape[1])
-    gaps, apart = np.empty(LEAF), np.empty(LEAF)
+    """Fill in the distance to the k-th other row, for the rows of some asked leaves, in their tree's order."""
+    near, gaps, apart = np.empty((LEAF, k + 1)), np.empty(LEAF), np.empty(LEAF)
     stack, waits = np.empty((DEEP, 3), np.int64), np.empty(DEEP)
     for here in range(start, stop):
         size = min(LEAF, len(radius) - here * LEAF)
@@ -248,46 +250,52 @@ def kth(
                 continue
             node, a, b = stack[top, 0], stack[top, 1], stack[top, 2]
             if b - a == 1:
-                _gaps(leaves[here], low[node], high[node], gaps)
-                worst = _improve(near, leaves, here, a, size, gaps, row, apart)
+                _gaps(asked[here], low, high, node, gaps)
+                worst = _improve(near, leaves[a], asked[here], size, gaps, apart)
                 continue
             mid = (a + b + 1) // 2
             left, right = node + 1, node + 2 * (mid - a)
-            to_left, to_right = (_nearest(low, high, homes[here], left), _nearest(low, high, homes[here], right))
-            if to_left < to_right or (to_left == to_right and here < mid):  # the nearer one is looked at first
+            to_left = _nearest(low, high, left, asked_low, asked_high, here)
+            to_right = _nearest(low, high, right, asked_low, asked_high, here)
+            left_first = to_left < to_right
+            if to_left == to_right:
+                off_left = _off_centre(low, high, left, asked_low, asked_high, here)
+                left_first = off_left < _off_centre(low, high, right, asked_low, asked_high, here)
+            if left_first:
                 waits[top], waits[top + 1] = to_right, to_left
                 top = _push(stack, _push(stack, top, right, mid, b), left, a, mid)
             else:
                 waits[top], waits[top + 1] = to_left, to_right
                 top = _push(stack, _push(stack, top, left, a, mid), right, mid, b)
         for q in range(size):
-            radius[here * LEAF + q] = near[q, k - 1]
+            radius[here * LEAF + q] = near[q, k]
 
 
 # --- what lies within a reach -------------------------------------------------------------------------
 
 
 @_inline
-def _extremes(values: Array) -> tuple[float, float]:
-    least, most = values[0], values[0]
-    for value in values:
-        least = value if value < least else least
-        most = value if value > most else most
+def _extremes(values: Array, first: int, last: int) -> tuple[float, float]:
+    least, most = values[first], values[first]
+    for i in range(first, last):
+        least = min(least, values[i])
+        most = max(most, values[i])
     return least, most
 
 
 @_inline
 def _leaves_within(
-    low: Array, high: Array, me: int, least: float, most: float, leaves: int, n: int, stack: Array, found: Array
-) -> tuple[int, int]:
+    low: Array, high: Array, asked_low: Array, asked_high: Array, here: int, least: float, most: float,
+    n: int, stack: Array, found: Array,
+) -> tuple[int, int]:  # fmt: skip
     """List the leaves that some row reaches, of which there are the first number; the second counts rows that all reach."""
-    count, whole, top = 0, 0, _push(stack, 0, 0, 0, leaves)
+    count, whole, top = 0, 0, _push(stack, 0, 0, 0, len(found))
     while top > 0:
         top -= 1
         node, a, b = stack[top, 0], stack[top, 1], stack[top, 2]
-        if _nearest(low, high, me, node) > most:
+        if _nearest(low, high, node, asked_low, asked_high, here) > most:
             continue
-        if _farthest(low, high, me, node) <= least:
+        if _farthest(low, high, node, asked_low, asked_high, here) <= least:
             whole += min(b * LEAF, n) - a * LEAF
         elif b - a == 1:
             found[count] = a
@@ -299,52 +307,59 @@ def _leaves_within(
     return count, whole
 
 
-@_compiled("void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[::1], i8, i8, i8[::1])")
+@_compiled(f"void({_TREE}, i8, f8[::1], i8, i8, i8[::1])")
 def count(
-    leaves: Array, low: Array, high: Array, homes: Array, reaches: Array, start: int, stop: int, counts: Array
+    leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
+    n: int, reaches: Array, start: int, stop: int, counts: Array,
 ) -> None:  # fmt: skip
-    """Fill in how many rows, itself among them, lie up to each row's reach, for the rows of some leaves."""
-    row, gaps, apart = np.empty(leaves.shape[1]), np.empty(LEAF), np.empty(LEAF)
+    """Fill in how many of n rows lie up to each asked row's reach, itself among them, for the rows of some asked leaves."""
+    gaps, apart = np.empty(LEAF), np.empty(LEAF)
     stack, found = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):
         first, last = here * LEAF, min((here + 1) * LEAF, len(reaches))
-        least, most = _extremes(reaches[first:last])
-        near, whole = _leaves_within(low, high, homes[here], least, most, len(leaves), len(reaches), stack, found)
-        counts[first:last] = whole
-        for there in found[:near]:
-            _gaps(leaves[here], low[homes[there]], high[homes[there]], gaps)
+        least, most = _extremes(reaches, first, last)
+        near, whole = _leaves_within(low, high, asked_low, asked_high, here, least, most, n, stack, found)
+        for i in range(first, last):
+            counts[i] = whole
+        for f in range(near):
+            there = found[f]
+            _gaps(asked[here], low, high, homes[there], gaps)
             for q in range(last - first):
                 if gaps[q] <= reaches[first + q]:
-                    _row(leaves[here], q, row)
-                    counts[first + q] += _distances(leaves[there], row, reaches[first + q], apart)
+                    counts[first + q] += _distances(leaves[there], asked[here], q, reaches[first + q], apart)
 
 
 @_inline
-def _stretch(leaf: Array, row: Array, apart: Array, radius: float, spaces: Array, reaches: Array) -> None:
-    """Raise one row's reaches to the distances of the rows within its radius."""
+def _stretch(
+    leaf: Array, asked: Array, q: int, apart: Array, radius: float, spaces: Array, reaches: Array, i: int
+) -> None:  # fmt: skip
+    """Raise a row's reaches to the distances of the rows within its radius."""
     for j in range(LEAF):
         if apart[j] <= radius:
             for s in range(len(spaces)):
                 for c in range(len(leaf)):
                     if spaces[s, c]:
-                        reaches[s] = max(reaches[s], abs(leaf[c, j] - row[c]))
+                        reaches[i, s] = max(reaches[i, s], abs(leaf[c, j] - asked[c, q]))
 
 
-@_compiled("void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[::1], b1[:, ::1], i8, i8, f8[:, ::1])")
+@_compiled(f"void({_TREE}, f8[::1], b1[:, ::1], i8, i8, f8[:, ::1])")
 def reach(
-    leaves: Array, low: Array, high: Array, homes: Array, radius: Array, spaces: Array, start: int, stop: int, reaches: Array
+    leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
+    radius: Array, spaces: Array, start: int, stop: int, reaches: Array,
 ) -> None:  # fmt: skip
     """Fill in, space by space, the largest distance to a row within the joint radius; a space is a mask of columns."""
-    row, gaps, apart = np.empty(leaves.shape[1]), np.empty(LEAF), np.empty(LEAF)
+    gaps, apart = np.empty(LEAF), np.empty(LEAF)
     stack, found = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):
         first, last = here * LEAF, min((here + 1) * LEAF, len(radius))
-        most = _extremes(radius[first:last])[1]
-        near, _ = _leaves_within(low, high, homes[here], -1.0, most, len(leaves), len(radius), stack, found)
-        for there in found[:near]:
-            _gaps(leaves[here], low[homes[there]], high[homes[there]], gaps)
+        most = _extremes(radius, first, last)[1]
+        near, _ = _leaves_within(low, high, asked_low, asked_high, here, -1.0, most, 0, stack, found)
+        for f in range(near):
+            there = found[f]
+            _gaps(asked[here], low, high, homes[there], gaps)
             for q in range(last - first):
-                if gaps[q] <= radius[first + q]:
-                    _row(leaves[here], q, row)
-                    if _distances(leaves[there], row, radius[first + q], apart) > 0:
-                        _stretch(leaves[there], row, apart, radius[first + q], spaces, reaches[first + q])
+                i, within = first + q, 0
+                if gaps[q] <= radius[i]:
+                    within = _distances(leaves[there], asked[here], q, radius[i], apart)
+                if within > 0:
+                    _stretch(leaves[there], asked[here], q, apart, radius[i], spaces, reaches, i)
