@@ -142,13 +142,14 @@ def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, f
         return np.nan, np.nan
     smallest = max(30, 4 * sum(b.d for b in question.blocks), 4 * question.options.neighbours(5))
     try:
-        return subsampling_error(
+        error, freedom = subsampling_error(
             lambda rows: ESTIMATORS[estimator](question.take(rows)).value,
             question.x.n,
             question.options.seed,
             smallest,
             serial=serial,
         )
+        return float(np.hypot(error, answer.drawn)), freedom
     except DataError:
         return np.nan, np.nan
 

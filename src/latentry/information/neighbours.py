@@ -100,14 +100,14 @@ def _masks(parts: tuple[Array, ...], spaces: Spaces) -> Array:
     return np.array([np.isin(owner, space) for space in spaces])
 
 
-def kth_distance(rows: Array, k: int) -> Array:
-    """Max-norm distance to the k-th other row.
+def kth_distance(rows: Array, k: int, asked: Rows = None) -> Array:
+    """Max-norm distance of every row, or of the asked ones, to the k-th other row.
 
     >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2).tolist()
     [3.0, 2.0, 3.0]
     """
-    every = _tree(rows)
-    return every.kth_distance(k, every)
+    every, ask = _trees(rows, asked)
+    return every.kth_distance(k, ask)
 
 
 def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tuple[Array, ...]:
