@@ -135,8 +135,9 @@ def main():
 
 TEXT = """# Growth of `mutual_information` with the rows (estimator "auto", defaults)
 
-`python benchmarks/information_growth.py`; processor seconds of one call in a fresh process after a warm-up on 300 rows, below 10⁴
-rows the best of five; correlated normals, seed 0. "before" is commit 8f4865a, measured on the same machine with `--before`; "–" was not run.
+`python benchmarks/information_growth.py`; processor seconds of one call in a fresh process after a warm-up on 300 rows, below
+10⁴ rows the best of five; correlated normals, seed 0. "before" is commit 8f4865a, measured on the same machine with
+`--before`; "–" was not run.
 
 {times}
 
