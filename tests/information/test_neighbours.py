@@ -116,7 +116,7 @@ def test_leaves_that_are_full_and_leaves_that_are_not(n):
 @pytest.mark.parametrize("rule", ["strict", "within", "rectangle"])
 @pytest.mark.parametrize("dims", [(1, 1), (2, 3)])
 @pytest.mark.parametrize("kind", ["normal", "rounded"])
-def test_some_rows_are_told_what_all_rows_are_told(rule, dims, kind):
+def test_asked_rows_get_the_answers_that_all_rows_get(rule, dims, kind):
     rng = np.random.default_rng(0)
     parts, spaces = tuple(shaped(kind, rng, 700, d) for d in dims), ((0,), (1,))
     asked = rng.permutation(700)[:150]

@@ -95,13 +95,13 @@ def _tree_neighbourhoods(
 
 
 def _masks(parts: tuple[Array, ...], spaces: Spaces) -> Array:
-    """Which joint columns each space has."""
+    """Mark the joint columns that each space has."""
     owner = np.repeat(np.arange(len(parts)), [p.shape[1] for p in parts])
     return np.array([np.isin(owner, space) for space in spaces])
 
 
 def kth_distance(rows: Array, k: int, asked: Rows = None) -> Array:
-    """Max-norm distance of every row, or of the asked ones, to the k-th other row.
+    """Measure the max-norm distance of every row, or of the asked ones, to the k-th other row.
 
     >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2).tolist()
     [3.0, 2.0, 3.0]
@@ -111,7 +111,7 @@ def kth_distance(rows: Array, k: int, asked: Rows = None) -> Array:
 
 
 def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tuple[Array, ...]:
-    """`count_within` for each group; single columns side by side, since trees divide their own rows among threads."""
+    """Apply `count_within` to each group; single columns side by side, since trees divide their own rows among threads."""
     single = max(rows.shape[1] for rows in groups) == 1
     threads = cores() if single and len(groups[0]) > MANY else 1
     jobs = zip(groups, reaches, strict=True)
@@ -119,7 +119,7 @@ def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tu
 
 
 def count_within(rows: Array, reach: Array, asked: Rows = None) -> Array:
-    """How many other rows lie within each asked row's own reach.
+    """Count the other rows within each row's own reach, or within that of the asked rows.
 
     >>> count_within(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 2.0, 1.0])).tolist()
     [1, 2, 0]
@@ -131,6 +131,7 @@ def count_within(rows: Array, reach: Array, asked: Rows = None) -> Array:
 
 
 def _count_sorted(values: Array, reach: Array, asked: Rows) -> Array:
+    """Count in one column: where the ends of each interval would be sorted in."""
     ordered, centres = np.sort(values), values if asked is None else values[asked]
     order = np.argsort(centres)  # sorted questions meet the same numbers
     centres, reach = centres[order], reach[order]
@@ -148,17 +149,18 @@ class _Tree:
     arrays: tuple[Array, ...]
 
     def kth_distance(self, k: int, asked: _Tree) -> Array:
+        """Measure the distance of each asked row to its k-th other row."""
         return self._search("kth", k, asked=asked, answers=np.empty(len(asked.order)))
 
     def counts(self, reach: Array, asked: _Tree) -> Array:
-        """How many other rows lie up to each asked row's reach."""
+        """Count the other rows up to each asked row's reach."""
         finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
         answers = np.empty(len(reach), dtype=np.int64)
         found = self._search("count", len(self.order), finite, asked=asked, answers=answers)
         return np.maximum(found - 1, 0)  # less the row itself; nothing is nearer than a copy
 
     def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
-        """The largest distance in each space (a mask of columns) to a row within the radius: row × space."""
+        """Measure the largest distance in each space (a mask of columns) to a row within the radius: row × space."""
         answers = np.zeros((len(radius), len(spaces)))
         return self._search("reach", radius[asked.order], spaces, asked=asked, answers=answers)
 
@@ -178,12 +180,13 @@ class _Tree:
 
 
 def _trees(rows: Array, asked: Rows) -> tuple[_Tree, _Tree]:
-    """The tree of all rows, and that of the asked ones."""
+    """Plant the tree of all rows, and that of the asked ones."""
     every = _tree(rows)
     return every, every if asked is None else _tree(rows[asked])
 
 
 def _tree(rows: Array) -> _Tree:
+    """Plant the tree of some rows."""
     from latentry.information import tree  # loads numba: only when a search is run
 
     n, d = rows.shape

@@ -41,6 +41,7 @@ class Ranks:
 
     @classmethod
     def of(cls, uniforms: Array) -> Ranks:
+        """Collect the distinct ranks of all columns."""
         values, where = np.unique(uniforms, return_inverse=True)
         return cls(values, where.reshape(uniforms.shape))
 

@@ -135,7 +135,7 @@ def plant(rows: Array, order: Array, leaves: Array, low: Array, high: Array, hom
 
 @_inline
 def _nearest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
-    """The least distance that rows of two boxes can have."""
+    """Compute the least distance that rows of two boxes can have."""
     found = 0.0
     for c in range(low.shape[1]):
         below, above = low[node, c] - asked_high[here, c], asked_low[here, c] - high[node, c]
@@ -146,7 +146,7 @@ def _nearest(low: Array, high: Array, node: int, asked_low: Array, asked_high: A
 
 @_inline
 def _farthest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
-    """The largest distance that rows of two boxes can have."""
+    """Compute the largest distance that rows of two boxes can have."""
     found = 0.0
     for c in range(low.shape[1]):
         above, below = high[node, c] - asked_low[here, c], asked_high[here, c] - low[node, c]
@@ -157,7 +157,7 @@ def _farthest(low: Array, high: Array, node: int, asked_low: Array, asked_high: 
 
 @_inline
 def _gaps(leaf: Array, low: Array, high: Array, node: int, gaps: Array) -> None:
-    """How far each row of the leaf is from a box."""
+    """Fill in how far each row of the leaf is from a box."""
     for j in range(LEAF):
         gaps[j] = 0.0
     for c in range(len(leaf)):
@@ -221,7 +221,7 @@ def _improve(near: Array, leaf: Array, asked: Array, size: int, gaps: Array, apa
 
 @_inline
 def _off_centre(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
-    """Twice the distance between the centres of two boxes."""
+    """Compute twice the distance between the centres of two boxes."""
     found = 0.0
     for c in range(low.shape[1]):
         gap = abs((low[node, c] + high[node, c]) - (asked_low[here, c] + asked_high[here, c]))
@@ -288,7 +288,7 @@ def _leaves_within(
     low: Array, high: Array, asked_low: Array, asked_high: Array, here: int, least: float, most: float,
     n: int, stack: Array, found: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """List the leaves that some row reaches, of which there are the first number; the second counts rows that all reach."""
+    """List leaves that some asked row reaches; answer how many leaves, and how many rows all asked rows reach besides."""
     count, whole, top = 0, 0, _push(stack, 0, 0, 0, len(found))
     while top > 0:
         top -= 1
