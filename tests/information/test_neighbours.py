@@ -104,6 +104,21 @@ def test_the_tree_agrees_with_scipy_and_scikit_learn(seed, kind, n, d, k):
     np.testing.assert_array_equal(nb._tree(rows).counts(np.full(n, -1e-300), nb._tree(rows)), np.zeros(n))
 
 
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "copies"])
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_many_leaves(kind, d):
+    # few rows have few leaves, and nothing to leave out
+    rng = np.random.default_rng(d)
+    rows = shaped(kind, rng, 6000, d)
+    radius, asked = cKDTree(rows).query(rows, k=[5], p=np.inf)[0][:, 0], rng.permutation(6000)[:700]
+    np.testing.assert_array_equal(nb.kth_distance(rows, 4), radius)
+    np.testing.assert_array_equal(nb.kth_distance(rows, 4, asked), radius[asked])
+    reach = 1.7 * radius
+    counts = KDTree(rows, metric="chebyshev").query_radius(rows, reach, count_only=True) - 1
+    np.testing.assert_array_equal(nb._tree(rows).counts(reach, nb._tree(rows)), counts)
+    np.testing.assert_array_equal(nb._tree(rows).counts(reach[asked], nb._tree(rows[asked])), counts[asked])
+
+
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 129, 1000])
 def test_leaves_that_are_full_and_leaves_that_are_not(n):
     rows = np.random.default_rng(n).standard_normal((n, 3))
