@@ -118,8 +118,8 @@ def main():
 `python benchmarks/information_speed.py`; correlated normals, {os.cpu_count()} cores, Python {platform.python_version()}.
 scikit-learn 1.9.1 (single columns only), ennemi 1.5.0, npeet-plus 0.2.0, infomeasure 0.6.3, each in a fresh
 process after a warm-up on 500 rows, best of two to five runs; below 10⁵ rows latentry and npeet-plus, the closest
-race, in two processes each. All agree on the value to one part in a thousand. Every process was kept on {len(os.sched_getaffinity(0))} of
-{os.cpu_count()} cores; given more, latentry uses them and the peers do not. Other work was running: read the ratios of
+race, in two processes each. All agree on the value to one part in a thousand. Every process was kept on
+{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores; given more, latentry uses them and the peers do not. Other work was running: read the ratios of
 processor time.
 
 {table(results)}
