@@ -142,8 +142,8 @@ TEXT = """# Growth of `mutual_information` with the rows (estimator "auto", defa
 {times}
 
 Above 20,000 rows and three joint columns, neighbours are counted around 20,000 rows drawn by seed, among all rows: the bias is
-that of all rows, the sampling error that of the drawn ones. The method or the reason names their number; a warning says so where the
-answer stands on them. Functions are learned, and their neighbours counted, on the drawn rows alone, as before. Copulas take
+that of all rows, the sampling error that of the drawn ones. The method or the reason names their number; a warning says so where
+the answer stands on them. Functions are learned, and their neighbours counted, on the drawn rows alone, as before. Copulas take
 all rows. From 10⁵ to 10⁶ rows of 10+10 columns the time grew by a factor of 7.
 
 The answers, seed 1; up to 20,000 rows they must not change:

@@ -124,7 +124,7 @@ the peers do not. Other work was running: read the ratios of processor time.
 
 {table(results)}
 
-3+3 at 1e+05 was measured twice, because other work had disturbed npeet-plus (9.95 seconds of processor time); the second run stands.
+3+3 at 1e+05 was measured twice, because other work had disturbed npeet-plus (9.95 seconds of processor time); the second stands.
 
 What was tried: processor seconds of the three searches alone, measured once or twice on one core, not at the time of the table
 above. The first row is the whole call, from the table before this one.
