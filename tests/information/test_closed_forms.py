@@ -14,7 +14,13 @@ from latentry.information.binned import bin_codes
 from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information, information_of_table
 from latentry.information.gaussian import gaussian_information, wishart_bias
 from latentry.information.ranks import folds, ranks_within, uniforms
-from latentry.information.student import EllipticalCopula, fit_gaussian_copula, fit_student_copula, student_entropy
+from latentry.information.student import (
+    EllipticalCopula,
+    Ranks,
+    fit_gaussian_copula,
+    fit_student_copula,
+    student_entropy,
+)
 
 
 def test_wishart_bias_is_the_mean_of_log_determinants():
@@ -86,7 +92,18 @@ def test_student_log_ratio_against_scipy():
     laws = [stats.multivariate_t(shape=c, df=3) for c in (correlation, correlation[:1, :1], correlation[1:, 1:])]
     expected = laws[0].logpdf(rows) - laws[1].logpdf(rows[:, :1]) - laws[2].logpdf(rows[:, 1:])
     np.testing.assert_allclose(copula.log_ratio(rows), expected, rtol=1e-9)
-    np.testing.assert_allclose(copula.log_density(rows), laws[0].logpdf(rows) - stats.t.logpdf(rows, 3).sum(axis=1))
+    ranks = stats.t.cdf(rows, 3)
+    np.testing.assert_allclose(copula.scores(ranks), rows, rtol=1e-9)
+    theirs = laws[0].logpdf(rows) - stats.t.logpdf(rows, 3).sum(axis=1)
+    np.testing.assert_allclose(copula.log_density(Ranks.of(ranks)), theirs, rtol=1e-9)
+
+
+def test_gaussian_copula_density_against_scipy():
+    rows = np.random.default_rng(1).standard_normal((30, 2))
+    correlation = np.array([[1, 0.5], [0.5, 1]])
+    copula = EllipticalCopula(correlation, np.inf, 1, 100)
+    theirs = stats.multivariate_normal.logpdf(rows, cov=correlation) - stats.norm.logpdf(rows).sum(axis=1)
+    np.testing.assert_allclose(copula.log_density(Ranks.of(stats.norm.cdf(rows))), theirs, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["Student 1x1 df=1", "Student 3x3 df=2", "asinh of Student 5x5 df=2"])

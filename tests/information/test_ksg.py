@@ -155,3 +155,30 @@ def test_mesner_shalizi_given_a_label_that_explains_everything():
 def test_labels_that_never_repeat():
     with pytest.raises(DataError, match="must repeat"):
         ross_local(np.zeros((4, 1)), np.arange(4))
+
+
+# --- some rows, asked about among all -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["ksg1", "ksg2", "conditional", "copies"])
+def test_asked_rows_contribute_what_they_contribute_among_all(kind):
+    rng = np.random.default_rng(0)
+    x, y, z = rng.standard_normal((3, 500, 2))
+    if kind == "copies":
+        x, y = np.repeat(x[:50], 10, axis=0), np.repeat(y[:50], 10, axis=0)
+    given, variant, asked = z if kind == "conditional" else None, 2 if kind == "ksg2" else 1, rng.permutation(500)[:90]
+    some = ksg_local(x, y, given, variant=variant, asked=asked)
+    np.testing.assert_array_equal(some, ksg_local(x, y, given, variant=variant)[asked])
+
+
+def test_asked_rows_beside_labels():
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 4, 600)
+    x, asked = rng.standard_normal((600, 2)) + label[:, None], rng.permutation(600)[:150]
+    x[:40] = x[0]  # copies
+    label[5] = 9  # a label of its own, whose row has no neighbours
+    kept = np.flatnonzero(np.arange(600) != 5)
+    every = ross_local(x, label)
+    np.testing.assert_array_equal(ross_local(x, label, asked=asked), every[np.isin(kept, asked)])
+    digits = category_columns(label)
+    np.testing.assert_array_equal(mesner_shalizi_local(x, digits, asked=asked), mesner_shalizi_local(x, digits)[asked])

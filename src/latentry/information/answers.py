@@ -86,6 +86,7 @@ class Answer:
     """A value in nats, how it was obtained, and its standard error if the estimator knows it.
 
     shortfall: by how much the truth may lie above the value for reasons other than sampling; it raises the upper end.
+    drawn: the standard error of a mean over drawn rows, where not all were looked at; an error by subsampling does not know it.
     """
 
     value: float
@@ -95,3 +96,4 @@ class Answer:
     reason: str = ""
     warnings: tuple[str, ...] = ()
     shortfall: float = 0.0
+    drawn: float = 0.0

@@ -12,9 +12,10 @@ copula that reads too much.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from latentry.information.answers import Answer, Question
 from latentry.information.canonical import held_out_variates
@@ -37,12 +38,15 @@ LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbia
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
 OFF = "may still be too low"
 LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
-MOST_ROWS = 20_000  # for fitting ν and for learning functions: more would not change the choice
+MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimate that can be taken apart row by row; `missing` computes, when asked, how much it may be too low."""
+    """An estimate that can be taken apart row by row; `missing` computes, when asked, how much it may be too low.
+
+    rows: the rows that `local` speaks of, None for all of them.
+    """
 
     name: str
     local: Array
@@ -50,7 +54,16 @@ class Candidate:
     error: float
     missing: Callable[[], float]
     learned: bool = False
-    rows: Array | slice = field(default_factory=lambda: slice(None))  # the rows that `local` speaks of
+    rows: Array | None = None
+
+    def of(self, values: Array) -> Array:
+        """The values of the rows that `local` speaks of."""
+        return values if self.rows is None else values[self.rows]
+
+    @property
+    def drawn(self) -> float:
+        """The standard error, if not all rows were looked at."""
+        return 0.0 if self.rows is None else self.error
 
 
 def auto_answer(question: Question) -> Answer:
@@ -61,7 +74,7 @@ def auto_answer(question: Question) -> Answer:
         value = discrete_information(*labels, correction=question.options.correction)
         return Answer(value, "discrete", "", reason="all variables are labels: counts")
     if any(kinds) or _heavily_tied(question):
-        return mixed_answer(question)
+        return mixed_answer(question, every_row=False)
     answer = _continuous(question) if question.given is None else _conditional(question)
     chosen = question.options.normalize
     if chosen == "default":
@@ -76,32 +89,49 @@ def _heavily_tied(question: Question) -> bool:
     return any(len(np.unique(c)) < 0.95 * len(c) for c in columns)
 
 
-def mixed_answer(question: Question) -> Answer:
+def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     """Ross when exactly one of x, y is a label and nothing is given; Mesner–Shalizi otherwise."""
-    k = question.options.neighbours(5)
-    name = question.normaliser("linf")
-    parts = question.numbers(name)
+    k, name = question.options.neighbours(5), question.normaliser("linf")
+    parts, n = question.numbers(name), question.x.n
+    rows = None if every_row else _drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
     if question.given is None and question.x.discrete != question.y.discrete:
-        rows, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
-        local = ross_local(rows, label.values[:, 0], k=k)
-        return Answer(float(local.mean()), f"mixed (Ross, k={k})", name, reason=f"{label.name} is a label")
-    local = mesner_shalizi_local(*parts, k=k)
-    return Answer(float(local.mean()), f"mixed (Mesner–Shalizi, k={k})", name, reason="labels or repeated values")
+        numbers, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
+        local = ross_local(numbers, label.values[:, 0], k=k, asked=rows)
+        method, why = f"mixed (Ross, {_settings(k, rows)})", f"{label.name} is a label"
+    else:
+        local = mesner_shalizi_local(*parts, k=k, asked=rows)
+        method, why = f"mixed (Mesner–Shalizi, {_settings(k, rows)})", "labels or repeated values"
+    value, error = (float(local.mean()), 0.0) if rows is None else _mean_and_error(local)
+    return Answer(value, method, name, reason=why, warnings=_drawn_words(rows, n), drawn=error)
+
+
+def _settings(k: int, rows: Array | None) -> str:
+    return f"k={k}" if rows is None else f"k={k}, {len(rows)} rows"
+
+
+def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
+    """A sentence when not all rows were looked at."""
+    if rows is None:
+        return ()
+    return (
+        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is as wide as they ask",
+    )
 
 
 def _conditional(question: Question) -> Answer:
     """Gaussian copula against conditional neighbour counts."""
     parts, k = [normal_scores(b.values) for b in question.blocks], question.options.neighbours(5)
-    if question.x.n <= 2 * sum(p.shape[1] for p in parts):
-        return _too_few(question, [_counts("normal scores", *parts, k=min(k, question.x.n - 1))])
-    neighbours = _counts("normal scores", *parts, k=k)
+    n, columns = question.x.n, sum(p.shape[1] for p in parts)
+    if n <= 2 * columns:
+        return _too_few(question, [_counts("normal scores", *parts, k=min(k, n - 1))])
+    neighbours = _counts("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
-    low_dimension = sum(p.shape[1] for p in parts) <= LOW_DIMENSION
+    low_dimension = columns <= LOW_DIMENSION
     why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}"
     if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
-        spoken = () if low_dimension else (LOW_SIDE,)
-        return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken)
+        spoken = (*(() if low_dimension else (LOW_SIDE,)), *_drawn_words(neighbours.rows, n))
+        return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken, drawn=neighbours.drawn)
     return Answer(
         plain, "auto: gaussian", "copula", None, f"{why}: no contradiction", _conditional_doubts(question, parts)
     )
@@ -126,38 +156,44 @@ def _mean_and_error(local: Array) -> tuple[float, float]:
 def _continuous(question: Question) -> Answer:
     x, y = question.x.values, question.y.values
     seed, k = question.options.seed, question.options.neighbours(5)
-    if len(x) <= 2 * (x.shape[1] + y.shape[1]):
-        return _too_few(question, _neighbour_counts(x, y, min(k, len(x) - 1)))
-    copula, why = _parametric(question)
     ranks = uniforms(np.hstack([x, y]))
-    best = max(_neighbour_candidates(x, y, seed, k), key=lambda c: c.value)
+    scores = np.split(special.ndtri(ranks), [x.shape[1]], axis=1)
+    if len(x) <= 2 * (x.shape[1] + y.shape[1]):
+        return _too_few(question, _neighbour_counts(x, y, scores, min(k, len(x) - 1), None))
+    copula, why = _parametric(question, ranks)
+    ratio = copula.log_ratio(copula.scores(ranks))
+    best = max(_neighbour_candidates(x, y, scores, seed, k), key=lambda c: c.value)
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
-    gap, doubt = best.value - copula.information, _paired_doubt(best, copula.log_ratio(copula.scores(ranks)))
+    same_rows = copula.information + float(
+        best.of(ratio).mean() - ratio.mean()
+    )  # what the copula reads on the rows of `best`
+    gap, doubt = best.value - same_rows, DOUBT * _mean_and_error(best.local - best.of(ratio))[1] + TINY
     two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     if gap > doubt or (two_sided and -gap > doubt):
         verb = "more" if gap > 0 else "less"
         why = f"{best.name} reads {question.say(abs(gap))} {verb} than the {kind} copula (doubt begins at {question.say(doubt)})"
         return _free_answer(question, best, why)
     why = f"{why}; {best.name} ({question.say(best.value)}) does not contradict it ({question.say(copula.information)})"
-    answer = Answer(copula.information, f"auto: {kind}", "copula", copula.error(ranks), why)
-    return _doubted(question, answer, best)
+    answer = Answer(copula.information, f"auto: {kind}", "copula", copula.error(ratio), why)
+    return _doubted(question, answer, best, scores)
 
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
     """Neighbour counts or learned functions, with room above for what they have not found."""
     missing = best.missing()
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
+    spoken += _drawn_words(best.rows, question.x.n)
     if missing > 2 * best.error:
         spoken.append(
             "the answer still grows with finer neighbourhoods and more rows: the upper end was raised by "
             f"{question.say(missing)}, extrapolated, and {OFF}"
         )
-    return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing)
+    return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn)
 
 
-def _doubted(question: Question, answer: Answer, best: Candidate) -> Answer:
+def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[Array]) -> Answer:
     """A copula that nothing outdid, with a word on what could hide from it."""
-    x, y = (normal_scores(b.values) for b in question.blocks)
+    x, y = scores
     if "student" in answer.method or len(x) <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1]):
         return replace(answer, warnings=_assumption(question, "Student" if "student" in answer.method else "Gaussian"))
     found = residue(x, y)
@@ -187,17 +223,14 @@ def _too_few(question: Question, found: list[Candidate]) -> Answer:
     return Answer(best.value, f"auto: {best.name}", "copula", best.error, "too few rows for anything else", (caution,))
 
 
-def _paired_doubt(candidate: Candidate, ratio: Array) -> float:
-    return DOUBT * _mean_and_error(candidate.local - ratio[candidate.rows])[1] + TINY
-
-
-def _parametric(question: Question) -> tuple[EllipticalCopula, str]:
+def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str]:
     """The Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
     rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
-    plain = fit_gaussian_copula(uniforms(rows), cut)
+    plain = fit_gaussian_copula(ranks, cut)
     if len(rows) > MOST_ROWS:
         rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
-    heavy = fit_student_copula(uniforms(rows), cut)
+        ranks = uniforms(rows)
+    heavy = fit_student_copula(ranks, cut)
     if np.isinf(heavy.freedom) or len(rows) < FEWEST_ROWS:
         return plain, "no finite ν fits better than the Gaussian copula"
     gain, error = _held_out_gain(rows, cut, seed)
@@ -235,31 +268,42 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
     return copula.log_ratio(scores) - np.log(level) - share
 
 
-def _counts(coordinates: str, *parts: Array, k: int) -> Candidate:
-    local, columns = ksg_local(*parts, k=k), sum(p.shape[1] for p in parts)
+def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
+    local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
     value, error = _mean_and_error(local)
 
     def missing() -> float:
-        coarse = min(2 * k, len(local) - 1)
-        return extrapolated(value, float(ksg_local(*parts, k=coarse).mean()), 1 / columns)
+        coarse = min(2 * k, len(parts[0]) - 1)
+        return extrapolated(value, float(ksg_local(*parts, k=coarse, asked=rows).mean()), 1 / columns)
 
-    return Candidate(f"ksg1 on {coordinates} (k={k})", local, value, error, missing)
-
-
-def _neighbour_counts(x: Array, y: Array, k: int) -> list[Candidate]:
-    scaled = (("normal scores", normal_scores), ("scaled blocks", linf))
-    return [_counts(name, normaliser(x), normaliser(y), k=k) for name, normaliser in scaled]
+    return Candidate(f"ksg1 on {coordinates} ({_settings(k, rows)})", local, value, error, missing, rows=rows)
 
 
-def _neighbour_candidates(x: Array, y: Array, seed: int, k: int) -> list[Candidate]:
-    found = _neighbour_counts(x, y, k)
+def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
+    """The rows whose neighbours are counted: None for all, unless there are many and the search is slow.
+
+    In up to three dimensions a search takes n log n steps; in many it nears n for every row, and all rows would take n².
+    """
+    if columns <= LOW_DIMENSION or n <= MOST_ROWS:
+        return None
+    return np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+
+
+def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
+    coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
+    return [_counts(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
+
+
+def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
+    rows = _drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
+    found = _neighbour_counts(x, y, scores, k, rows)
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
-        some = np.random.default_rng(seed).permutation(len(x))[:MOST_ROWS] if len(x) > MOST_ROWS else slice(None)
-        found.append(replace(_canonical_candidate(x[some], y[some], seed, k), rows=some))
+        some = slice(None) if rows is None else rows
+        found.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
     return found
 
 
-def _canonical_candidate(x: Array, y: Array, seed: int, k: int) -> Candidate:
+def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -> Candidate:
     """Neighbour counts on learned functions; how many functions a third reports is what reads most in the other thirds."""
     count = min(3, x.shape[1], y.shape[1])
     thirds = held_out_variates(x, y, count, seed)
@@ -281,11 +325,11 @@ def _canonical_candidate(x: Array, y: Array, seed: int, k: int) -> Candidate:
             value = float(local[third.rows].mean())
             total.append(
                 extrapolated(value, float(read(third.full, m, 2 * k).mean()), 1 / m)
-                + extrapolated(value, float(read(third.half, m, k).mean()), 0.5)
+                + extrapolated(value, float(read(third.half(), m, k).mean()), 0.5)
             )
         return float(np.mean(total))
 
     sizes = "/".join(map(str, sorted(set(chosen))))
     return Candidate(
-        f"canonical ({sizes} variates a side, ksg1, k={k})", local, *_mean_and_error(local), missing, learned=True
+        f"canonical ({sizes} variates a side, ksg1, {settings})", local, *_mean_and_error(local), missing, learned=True
     )

@@ -1,4 +1,4 @@
-"""All max-norm distances, one tile of rows at a time, compiled: for many columns, where trees stop helping."""
+"""All max-norm distances, one tile of rows at a time, compiled: for accelerators, which have no use for trees."""
 
 from __future__ import annotations
 
@@ -60,23 +60,20 @@ def _scan(tiles: tuple, columns: tuple, k: jax.Array, margin: jax.Array, spaces:
 
 
 def brute_neighbourhoods(
-    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str
+    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str, asked: Array | None = None
 ) -> tuple[Array, tuple[Array, ...], Array]:
     """The same answer as the trees; see `neighbours.neighbourhoods`."""
-    from latentry.information.neighbours import _in_threads, slack, workers
+    from latentry.information.neighbours import slack
 
-    n, margin = len(parts[0]), slack(parts)
-    padded = -(-n // BUCKET) * BUCKET
-    far = [np.vstack([p, np.full((padded - n, p.shape[1]), 1e300)]) for p in parts]
-    chunks = np.array_split(np.arange(padded // TILE), workers())
-
-    def scan(chunk: Array) -> tuple:
-        with jax.enable_x64():  # thread-local: exact counts need the precision of the trees
-            tiles = tuple(jnp.asarray(p.reshape(-1, TILE, p.shape[1])[chunk]) for p in far)
-            columns = tuple(jnp.asarray(p.T) for p in far)
-            return jax.tree.map(np.asarray, _scan(tiles, columns, k, margin, spaces, rule))
-
-    pieces = _in_threads(scan, chunks, 10**9)  # always worth it: all pairs
-
-    radius, counts, ties = jax.tree.map(lambda *leaves: np.concatenate(leaves).reshape(-1)[:n], *pieces)
+    chosen, margin = parts if asked is None else tuple(p[asked] for p in parts), slack(parts)
+    with jax.enable_x64():  # exact counts need the precision of the trees
+        tiles = tuple(jnp.asarray(_padded(p).reshape(-1, TILE, p.shape[1])) for p in chosen)
+        columns = tuple(jnp.asarray(_padded(p).T) for p in parts)
+        found = _scan(tiles, columns, k, margin, spaces, rule)
+        radius, counts, ties = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(-1)[: len(chosen[0])], found)
     return radius, tuple(np.maximum(c, 0) for c in counts), ties
+
+
+def _padded(rows: Array) -> Array:
+    """Rows so far away that nothing reaches them, up to a multiple of the bucket."""
+    return np.vstack([rows, np.full((-len(rows) % BUCKET, rows.shape[1]), 1e300)])

@@ -11,14 +11,15 @@ add up over folds, so leaving rows out is a subtraction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from latentry.information.normalisers import normal_scores
 from latentry.information.ranks import folds
+from latentry.threads import single_threaded
 
 __all__ = ["Variates", "held_out_variates"]
 
@@ -83,8 +84,11 @@ def _leading(matrix: Array, count: int) -> tuple[Array, Array]:
     return left[:, :count], basis @ right[:count].T
 
 
-def _learn(moments: _Moments, cut: int, plain: tuple[int, int], ridge: float, count: int) -> _Maps:
-    mean, scale, correlation = moments.correlations()
+def _learn(
+    found: tuple[Array, Array, Array], cut: int, plain: tuple[int, int], ridge: float, count: int
+) -> _Maps:  # fmt: skip
+    """The leading functions at one ridge, from means, standard deviations and correlations."""
+    mean, scale, correlation = found
     lowers = []
     for block, linear in ((slice(None, cut), plain[0]), (slice(cut, None), plain[1])):
         part = correlation[block, block].copy()
@@ -114,9 +118,11 @@ class _Width:
     cut: int
     plain: tuple[int, int]
 
-    def learn(self, left_out: set[int], ridge: float, count: int) -> _Maps:
+    def learner(self, left_out: set[int]) -> Callable[[float, int], _Maps]:
+        """What a ridge and a number of functions give, learned on all folds but those; moments are added up once."""
         kept = [m for i, m in enumerate(self.moments) if i not in left_out]
-        return _learn(sum(kept[1:], kept[0]), self.cut, self.plain, ridge, count)
+        found = sum(kept[1:], kept[0]).correlations()
+        return lambda ridge, count: _learn(found, self.cut, self.plain, ridge, count)
 
 
 def _prepare(x: Array, y: Array, width: float, parts: list[Array], seed: int) -> _Width:
@@ -128,11 +134,11 @@ def _prepare(x: Array, y: Array, width: float, parts: list[Array], seed: int) ->
 
 @dataclass(frozen=True)
 class Variates:
-    """Row numbers, f(x) and g(y) of rows that f and g have not seen; and the same from half as many rows to learn from."""
+    """Row numbers, f(x) and g(y) of rows that f and g have not seen; when asked, the same from half as many rows to learn from."""
 
     rows: Array
     full: tuple[Array, Array]
-    half: tuple[Array, Array]
+    half: Callable[[], tuple[Array, Array]]
 
 
 def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list[Variates]:
@@ -150,19 +156,28 @@ def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list
     """
     x, y = normal_scores(x), normal_scores(y)
     parts = folds(len(x), PARTS, seed)
-    with threadpool_limits(1):  # many small matrices: threads would wait for each other
+    with single_threaded():  # many small matrices: threads would wait for each other
         widths = [_prepare(x, y, width, parts, seed) for width in WIDTHS]
         return [_report(widths, parts, {i, i + 1}, (i + 2) % PARTS, count) for i in range(0, PARTS, 2)]
 
 
 def _report(widths: list[_Width], parts: list[Array], report: set[int], select: int, count: int) -> Variates:
-    def score(option: tuple[_Width, float]) -> float:
-        width, ridge = option
-        return _agreement(*width.learn(report | {select}, ridge, count)(width.features[parts[select]]))
+    def scores(width: _Width) -> list[float]:
+        learn, unseen = width.learner(report | {select}), width.features[parts[select]]
+        return [_agreement(*learn(ridge, count)(unseen)) for ridge in RIDGES]
 
-    width, ridge = max(((w, r) for w in widths for r in RIDGES), key=score)
+    best = int(np.argmax([scores(width) for width in widths]))
+    width, ridge = widths[best // len(RIDGES)], RIDGES[best % len(RIDGES)]
     rows = np.concatenate([parts[i] for i in sorted(report)])
     others = sorted(set(range(PARTS)) - report)
     half = report | set(others[: len(others) // 2])
-    full, less = (width.learn(left_out, ridge, count)(width.features[rows]) for left_out in (report, half))
-    return Variates(rows, full, less)
+
+    def mapped(left_out: set[int]) -> tuple[Array, Array]:
+        return width.learner(left_out)(ridge, count)(width.features[rows])
+
+    return Variates(rows, mapped(report), lambda: _on_one_thread(mapped, half))
+
+
+def _on_one_thread(task: Callable[[set[int]], tuple[Array, Array]], left_out: set[int]) -> tuple[Array, Array]:
+    with single_threaded():
+        return task(left_out)

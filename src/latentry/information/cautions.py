@@ -24,8 +24,8 @@ def constant_caution(question: Question) -> str | None:
 
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
-    """All sentences that apply to these data and this method."""
-    found = [identity_caution(question), dimension_caution(question, method)]
+    """All sentences that apply to these data and this method, but for `identity_caution`."""
+    found = [dimension_caution(question, method)]
     found += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
     found += [_constant_columns(block) for block in question.blocks]
     found += [_many_labels(block) for block in question.blocks]
@@ -35,7 +35,8 @@ def cautions(question: Question, method: str) -> tuple[str, ...]:
 def identity_caution(question: Question) -> str | None:
     """Why the truth is infinite, if x and y determine a number in common."""
     x, y = question.x, question.y
-    if x.discrete or y.discrete or question.given is not None:
+    conditional = question.given is not None and not question.given.constant
+    if x.discrete or y.discrete or conditional:
         return None
     for i, j in _candidates(x.values[:_PROBE], y.values[:_PROBE]):
         words = _same_order(x.values[:, i], y.values[:, j])

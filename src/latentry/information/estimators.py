@@ -71,7 +71,8 @@ def _student(question: Question) -> Answer:
         raise DataError("estimator='student' has no conditional form; use 'gaussian' with normalize='copula', or 'ksg'")
     ranks = uniforms(np.hstack([b.values for b in question.blocks]))
     copula = fit_student_copula(ranks, question.x.d)
-    return Answer(copula.information, f"student (ν={copula.freedom:.3g})", "copula", copula.error(ranks))
+    ratio = copula.log_ratio(copula.scores(ranks))
+    return Answer(copula.information, f"student (ν={copula.freedom:.3g})", "copula", copula.error(ratio))
 
 
 def _binned(question: Question) -> Answer:

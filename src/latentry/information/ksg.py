@@ -49,8 +49,13 @@ def check_rows(n: int, k: int) -> None:
         )
 
 
-def ksg_local(x: Array, y: Array, z: Array | None = None, *, k: int = 3, variant: int = 1) -> Array:
-    """The contribution of every row; their mean is the estimate.
+def ksg_local(
+    x: Array, y: Array, z: Array | None = None, *, k: int = 3, variant: int = 1, asked: Array | None = None
+) -> Array:
+    """The contribution of every row, or of the asked ones; their mean is the estimate.
+
+    asked: numbers of rows. Their neighbours are looked for among all rows, so that the bias is that of all rows and the sampling
+    error that of the asked ones.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((2000, 1))
@@ -65,7 +70,7 @@ def ksg_local(x: Array, y: Array, z: Array | None = None, *, k: int = 3, variant
         raise DataError("the conditional form exists for KSG1 only; use estimator='ksg'")
     x, y, *rest = unrounded((x, y) if z is None else (x, y, z), k)
     z = rest[0] if rest else None
-    return _ksg2(x, y, k) if variant == 2 else _ksg1(x, y, z, k)
+    return _ksg2(x, y, k, asked) if variant == 2 else _ksg1(x, y, z, k, asked)
 
 
 def _parts(x: Array, y: Array, z: Array | None) -> tuple[tuple[Array, ...], tuple[tuple[int, ...], ...]]:
@@ -73,12 +78,12 @@ def _parts(x: Array, y: Array, z: Array | None) -> tuple[tuple[Array, ...], tupl
     return ((x, y), ((0,), (1,))) if z is None else ((x, y, z), ((0, 2), (1, 2), (2,)))
 
 
-def _ksg1(x: Array, y: Array, z: Array | None, k: int) -> Array:
-    found = neighbourhoods(*_parts(x, y, z), k)
+def _ksg1(x: Array, y: Array, z: Array | None, k: int, asked: Array | None) -> Array:
+    found = neighbourhoods(*_parts(x, y, z), k, asked=asked)
     terms = [digamma_of_counts(c + 1) for c in found.counts]
     last = special.digamma(len(x)) if z is None else terms.pop()
     local = special.digamma(k) + last - terms[0] - terms[1]
-    return _with_copies(local, found.radius, lambda: tied_local(x, y, z, k))
+    return _with_copies(local, found.radius, lambda: tied_local(x, y, z, k, asked))
 
 
 def _with_copies(local: Array, radius: Array, tied: Callable[[], Array]) -> Array:
@@ -87,27 +92,27 @@ def _with_copies(local: Array, radius: Array, tied: Callable[[], Array]) -> Arra
     return np.where(copied, tied(), local) if np.any(copied) else local
 
 
-def tied_local(x: Array, y: Array, z: Array | None, k: int) -> Array:
+def tied_local(x: Array, y: Array, z: Array | None, k: int, asked: Array | None = None) -> Array:
     """ψ(k~) + ψ(n) − ψ(n_x) − ψ(n_y), or ψ(k~) − ψ(n_xz) − ψ(n_yz) + ψ(n_z): every count takes in its ties, k~ too."""
     if z is None:
-        return _tied_total_correlation((x, y), k)
-    found = neighbourhoods(*_parts(x, y, z), k, rule="within")
+        return _tied_total_correlation((x, y), k, asked)
+    found = neighbourhoods(*_parts(x, y, z), k, "within", asked)
     near_xz, near_yz, near_z = (digamma_of_counts(c) for c in found.counts)
     return digamma_of_counts(found.ties) + near_z - near_xz - near_yz
 
 
-def _tied_total_correlation(parts: tuple[Array, ...], k: int) -> Array:
+def _tied_total_correlation(parts: tuple[Array, ...], k: int, asked: Array | None = None) -> Array:
     """ψ(k~) + (m − 1) ψ(n) − Σ ψ(n_i), every count with its ties."""
-    found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k, rule="within")
+    found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k, "within", asked)
     near = sum(digamma_of_counts(c) for c in found.counts)
     return digamma_of_counts(found.ties) + (len(parts) - 1) * special.digamma(len(parts[0])) - near
 
 
-def _ksg2(x: Array, y: Array, k: int) -> Array:
-    found = neighbourhoods((x, y), ((0,), (1,)), k, rule="rectangle")
+def _ksg2(x: Array, y: Array, k: int, asked: Array | None) -> Array:
+    found = neighbourhoods((x, y), ((0,), (1,)), k, "rectangle", asked)
     near_x, near_y = (digamma_of_counts(np.maximum(c, 1)) for c in found.counts)
     local = special.digamma(k) - 1 / k + special.digamma(len(x)) - near_x - near_y
-    return _with_copies(local, found.radius, lambda: tied_local(x, y, None, k))
+    return _with_copies(local, found.radius, lambda: tied_local(x, y, None, k, asked))
 
 
 def single_radius_local(x: Array, y: Array, *, k: int = 3) -> Array:
@@ -142,7 +147,7 @@ def neighbour_entropy(x: Array, *, k: int = 3) -> float:
     True
     """
     check_rows(len(x), k)
-    radius = kth_distance(x, k)[0]
+    radius = kth_distance(x, k)
     if np.any(radius == 0):
         raise DataError(f"{np.sum(radius == 0)} rows have {k} exact copies: the entropy of such a variable is −∞ nats")
     return float(special.digamma(len(x)) - special.digamma(k) + x.shape[1] * np.mean(np.log(2 * radius)))

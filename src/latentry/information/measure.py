@@ -106,12 +106,13 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
     reason = constant_caution(question)
     if reason:
         return Estimate(0.0, low=0.0, high=0.0, method="constant", n=n, confidence=level, warnings=(reason,))
-    spoken = cautions(question, estimator) + unused_caution(question, estimator)
+    identity = identity_caution(question)
+    spoken = (*([identity] if identity else []), *cautions(question, estimator), *unused_caution(question, estimator))
     question = without_constant_columns(question)
     answer = ESTIMATORS[estimator](question)
     low, high = np.nan, np.nan
     if confidence is not None:
-        low, high, more = _interval(answer, question, estimator, confidence)
+        low, high, more = _interval(answer, question, estimator, confidence, infinite=bool(identity))
         spoken += more
     return Estimate(
         answer.value, low=low, high=high, method=answer.method, normaliser=answer.normaliser, n=n, reason=answer.reason,
@@ -120,7 +121,7 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
 
 
 def _interval(
-    answer: Answer, question: Question, estimator: str, confidence: float
+    answer: Answer, question: Question, estimator: str, confidence: float, *, infinite: bool
 ) -> tuple[float, float, tuple[str, ...]]:
     """Both ends, and what to know about them."""
     error, freedom = _error(answer, question, estimator)
@@ -128,7 +129,7 @@ def _interval(
     spoken = _disagreement(answer, error, question, estimator)
     if answer.shortfall:
         high += answer.shortfall
-    if identity_caution(question) or np.isinf(answer.value):
+    if infinite or np.isinf(answer.value):
         return low, np.inf, spoken
     return low, high, (*spoken, SHORT) if np.isnan(low) else spoken
 
@@ -142,13 +143,14 @@ def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, f
         return np.nan, np.nan
     smallest = max(30, 4 * sum(b.d for b in question.blocks), 4 * question.options.neighbours(5))
     try:
-        return subsampling_error(
+        error, freedom = subsampling_error(
             lambda rows: ESTIMATORS[estimator](question.take(rows)).value,
             question.x.n,
             question.options.seed,
             smallest,
             serial=serial,
         )
+        return float(np.hypot(error, answer.drawn)), freedom
     except DataError:
         return np.nan, np.nan
 

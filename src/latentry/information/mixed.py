@@ -20,8 +20,8 @@ __all__ = ["category_columns", "mesner_shalizi_local", "ross_local"]
 Array = np.ndarray
 
 
-def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
-    """Contributions to I(X; label) of the rows whose label occurs at least twice.
+def ross_local(x: Array, labels: Array, *, k: int = 3, asked: Array | None = None) -> Array:
+    """Contributions to I(X; label) of the rows, or of the asked ones, whose label occurs at least twice.
 
     >>> rng = np.random.default_rng(0)
     >>> label = rng.integers(0, 2, 1000)
@@ -33,19 +33,27 @@ def ross_local(x: Array, labels: Array, *, k: int = 3) -> Array:
     kept = sizes > 1
     if not np.any(kept):
         raise DataError("every label occurs once: a label must repeat for its rows to have neighbours")
+    chosen = np.isin(np.arange(len(x)), asked)[kept] if asked is not None else np.ones(np.sum(kept), dtype=bool)
     x, labels, sizes = x[kept], labels[kept], sizes[kept]
     (x,) = unrounded((x,), k, labels)
-    radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
-    for label in np.unique(labels):
-        own = labels == label
-        radius[own] = kth_distance(x[own], int(near[own][0]))[0]
-    around = count_within(x, radius - slack((x,))) + 1
+    radius, near = _own_radius(x, labels, chosen, np.minimum(k, sizes - 1)), np.minimum(k, sizes - 1)[chosen]
+    around = count_within(x, radius - slack((x,)), np.flatnonzero(chosen)) + 1
     copied = radius == 0
     if np.any(copied):  # no neighbourhood: count the copies, with the own label and with any
-        near = np.where(copied, _copies(np.column_stack([x, labels])), near)
-        around = np.where(copied, _copies(x), around)
-    terms = digamma_of_counts(near) - digamma_of_counts(sizes) - digamma_of_counts(around)
+        near = np.where(copied, _copies(np.column_stack([x, labels]))[chosen], near)
+        around = np.where(copied, _copies(x)[chosen], around)
+    terms = digamma_of_counts(near) - digamma_of_counts(sizes[chosen]) - digamma_of_counts(around)
     return special.digamma(len(x)) + terms
+
+
+def _own_radius(x: Array, labels: Array, chosen: Array, near: Array) -> Array:
+    """The distance of each chosen row to its `near`-th neighbour of the same label."""
+    radius = np.empty(len(x))
+    for label in np.unique(labels[chosen]):
+        own = np.flatnonzero(labels == label)
+        asked = np.flatnonzero(chosen[own])
+        radius[own[asked]] = kth_distance(x[own], int(near[own[0]]), asked)
+    return radius[chosen]
 
 
 def _copies(rows: Array) -> Array:
@@ -64,7 +72,9 @@ def category_columns(codes: Array) -> Array:
     return ((codes[:, None] >> np.arange(digits)) & 1).astype(np.float64)
 
 
-def mesner_shalizi_local(x: Array, y: Array, z: Array | None = None, *, k: int = 5) -> Array:
+def mesner_shalizi_local(
+    x: Array, y: Array, z: Array | None = None, *, k: int = 5, asked: Array | None = None
+) -> Array:
     """Contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as `category_columns`."""
     check_rows(len(x), k)
-    return tied_local(x, y, z, k)
+    return tied_local(x, y, z, k, asked)

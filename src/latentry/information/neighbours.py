@@ -1,10 +1,9 @@
 """Distances to the k-th neighbour and counts within them, in the max-norm, as fast as the shape of the data allows.
 
 Three engines give the same integers:
-- a k-d tree for the k-th neighbour of the joint rows (SciPy's in the plane, scikit-learn's beyond), with rows and questions in
-  the tree's own order (neighbours in space are neighbours in memory), on all cores;
-- a sorted column and two binary searches for the counts in one dimension, scikit-learn's counting tree for more;
-- many columns and few rows: all distances, tile by tile, in one compiled kernel (`brute.py`).
+- a compiled k-d tree that answers for a leaf of rows at a time (`tree.py`), for the k-th neighbour and for the counts;
+- a sorted column and two binary searches for the counts in one dimension;
+- on a GPU or TPU, many columns and not too many rows: all distances, tile by tile, in one kernel (`brute.py`).
 Memory is linear in the number of rows for all of them.
 
 Whether a point at *exactly* the radius counts must not hang on rounding. Radii are therefore shrunk ("<") or widened ("≤")
@@ -13,23 +12,22 @@ by a few units in the last place of the largest coordinate: a relative amount, s
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-__all__ = ["Neighbourhood", "kth_distance", "neighbourhoods"]
+from latentry.threads import cores, side_by_side
+
+__all__ = ["Neighbourhood", "count_within", "kth_distance", "neighbourhoods", "slack"]
 
 Array = np.ndarray
 Spaces = tuple[tuple[int, ...], ...]
+Rows = Array | None
 
-BRUTE_COLUMNS = 12  # from this many joint columns on, trees visit nearly every leaf
+BRUTE_COLUMNS = 12  # joint columns from which an accelerator looks at all pairs: below, a tree has little to do
 BRUTE_ROWS = 30_000
-SMALL = 5_000  # rows below which starting threads costs more than it saves
+MANY = 150_000  # numbers in a block below which starting threads costs more than it saves
 
 
 @dataclass(frozen=True)
@@ -45,29 +43,35 @@ class Neighbourhood:
     ties: Array
 
 
-def workers() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-
-
-def neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str = "strict") -> Neighbourhood:
+def neighbourhoods(
+    parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str = "strict", asked: Rows = None
+) -> Neighbourhood:
     """Count neighbours of every row in each space, where a space is a tuple of positions in `parts`.
 
     rule: "strict" counts rows nearer than the k-th joint neighbour (KSG1); "within" also those just as near, and reports
     how many such rows there are in the joint space (mixed data); "rectangle" gives every space its own radius, the largest
-    distance among the k joint neighbours, and counts up to and including it (KSG2).
+    distance among the k joint neighbours and rows just as near as the k-th, and counts up to and including it (KSG2).
+    asked: numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
 
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> found = neighbourhoods((x, x), ((0,), (1,)), k=1)
     >>> found.radius.tolist(), found.counts[0].tolist()
     ([1.0, 1.0, 2.0, 4.0], [0, 0, 0, 0])
     """
-    columns, n = sum(p.shape[1] for p in parts), len(parts[0])
-    if columns >= BRUTE_COLUMNS and 1_000 <= n <= BRUTE_ROWS:
+    if _on_accelerator(len(parts[0]), sum(p.shape[1] for p in parts)):
         from latentry.information.brute import brute_neighbourhoods  # compiles: only when it pays
 
-        return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule))
-    return _tree_neighbourhoods(parts, spaces, k, rule)
+        return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule, asked))
+    return _tree_neighbourhoods(parts, spaces, k, rule, asked)
+
+
+def _on_accelerator(n: int, columns: int) -> bool:
+    """Whether JAX runs on something else than the processor, asked only for shapes that would go there."""
+    if columns < BRUTE_COLUMNS or not 1_000 <= n <= BRUTE_ROWS:
+        return False
+    import jax
+
+    return jax.default_backend() != "cpu"
 
 
 def slack(parts: Iterable[Array]) -> float:
@@ -75,102 +79,119 @@ def slack(parts: Iterable[Array]) -> float:
     return 8 * np.finfo(float).eps * max(float(np.max(np.abs(p), initial=0.0)) for p in parts)
 
 
-def kth_distance(rows: Array, k: int) -> tuple[Array, Array]:
-    """Max-norm distance to the k-th other row, and the numbers of the k + 1 nearest rows, itself among them."""
-    tree = cKDTree(rows)
-    order = tree.indices
-    ranks = np.arange(1, k + 2)
-    found, who = tree.query(rows[order], k=ranks, p=np.inf, workers=workers() if len(rows) > SMALL else 1)
-    distance, nearest = np.empty(len(rows)), np.empty_like(who)
-    distance[order], nearest[order] = found[:, -1], who
-    return distance, nearest
-
-
-def _kth_radius(rows: Array, k: int) -> Array:
-    """As `kth_distance`, without the neighbours' numbers; SciPy's tree is the faster in the plane, scikit-learn's beyond."""
-    if rows.shape[1] > 2:
-        return _asked_in_order(rows, 10, lambda tree, part, _: tree.query(part, k=k + 1)[0][:, -1])
-    tree = cKDTree(rows, leafsize=8)
-    radius = np.empty(len(rows))
-    many = workers() if len(rows) > SMALL else 1
-    radius[tree.indices] = tree.query(rows[tree.indices], k=[k + 1], p=np.inf, workers=many)[0][:, 0]
-    return radius
-
-
-def _tree_neighbourhoods(parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str) -> Neighbourhood:
-    joint = np.hstack(parts)
-    margin = slack(parts)
-    groups = [np.hstack([parts[i] for i in space]) for space in spaces]
+def _tree_neighbourhoods(
+    parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str, asked: Rows = None
+) -> Neighbourhood:
+    (joint, ask), margin = _trees(np.hstack(parts), asked), slack(parts)
+    radius = joint.kth_distance(k, ask)
     if rule == "rectangle":
-        radius, nearest = kth_distance(joint, k)
-        reaches = [_reach(rows, nearest) + margin for rows in groups]
+        reaches = [*(joint.reaches(radius, _masks(parts, spaces), ask) + margin).T]
     else:
-        radius = _kth_radius(joint, k)
-        reaches = [radius + (margin if rule == "within" else -margin)] * len(groups)
-    if rule == "within":
-        groups, reaches = [*groups, joint], [*reaches, radius + margin]
-    jobs = list(zip(groups, reaches, strict=True))
-    single = max(rows.shape[1] for rows in groups) == 1  # trees share out their own rows
-    counts = tuple(_in_threads(lambda job: count_within(*job), jobs, len(joint) // 2 if single else 0))
-    return Neighbourhood(radius, counts[: len(spaces)], counts[-1] if rule == "within" else np.full(len(joint), k))
+        reaches = [radius + (margin if rule == "within" else -margin)] * len(spaces)
+    groups = [parts[s[0]] if len(s) == 1 else np.hstack([parts[i] for i in s]) for s in spaces]
+    counts = _counts_within(groups, reaches, asked)
+    ties = joint.counts(radius + margin, ask) if rule == "within" else np.full(len(radius), k)
+    return Neighbourhood(radius, counts, ties)
 
 
-def _reach(rows: Array, nearest: Array) -> Array:
-    """The largest distance, in this space, to any of the joint neighbours."""
-    reach = np.zeros(len(rows))
-    for column in nearest.T:
-        np.maximum(reach, np.max(np.abs(rows[column] - rows), axis=1), out=reach)
-    return reach
+def _masks(parts: tuple[Array, ...], spaces: Spaces) -> Array:
+    """Mark the joint columns that each space has."""
+    owner = np.repeat(np.arange(len(parts)), [p.shape[1] for p in parts])
+    return np.array([np.isin(owner, space) for space in spaces])
 
 
-def count_within(rows: Array, reach: Array) -> Array:
-    """How many other rows lie within each row's own reach.
+def kth_distance(rows: Array, k: int, asked: Rows = None) -> Array:
+    """Measure the max-norm distance of every row, or of the asked ones, to the k-th other row.
+
+    >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2).tolist()
+    [3.0, 2.0, 3.0]
+    """
+    every, ask = _trees(rows, asked)
+    return every.kth_distance(k, ask)
+
+
+def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tuple[Array, ...]:
+    """Apply `count_within` to each group; single columns side by side, since trees divide their own rows among threads."""
+    single = max(rows.shape[1] for rows in groups) == 1
+    threads = cores() if single and len(groups[0]) > MANY else 1
+    jobs = zip(groups, reaches, strict=True)
+    return tuple(side_by_side(lambda job: count_within(*job, asked), jobs, threads=threads))
+
+
+def count_within(rows: Array, reach: Array, asked: Rows = None) -> Array:
+    """Count the other rows within each row's own reach, or within that of the asked rows.
 
     >>> count_within(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 2.0, 1.0])).tolist()
     [1, 2, 0]
     """
-    count = _count_sorted if rows.shape[1] == 1 else _count_tree
-    found = count(rows, np.maximum(reach, 0.0)) - 1  # less the row itself
-    return np.where(reach < 0, 0, found)  # nothing is nearer than a copy
+    if rows.shape[1] == 1:
+        return _count_sorted(rows[:, 0], reach, asked)
+    every, ask = _trees(rows, asked)
+    return every.counts(reach, ask)
 
 
-def _count_sorted(rows: Array, reach: Array) -> Array:
-    values = rows[:, 0]
-    order = np.argsort(values)
-    ordered, reach = values[order], reach[order]
-    counts = np.empty(len(values), dtype=np.int64)
-    counts[order] = np.searchsorted(ordered, ordered + reach, "right") - np.searchsorted(
-        ordered, ordered - reach, "left"
-    )
+def _count_sorted(values: Array, reach: Array, asked: Rows) -> Array:
+    """Count in one column: where the ends of each interval would be sorted in."""
+    ordered, centres = np.sort(values), values if asked is None else values[asked]
+    order = np.argsort(centres)  # sorted questions meet the same numbers
+    centres, reach = centres[order], reach[order]
+    found = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
+    counts = np.empty(len(centres), dtype=np.int64)
+    counts[order] = np.where(reach < 0, 0, found - 1)  # less the row itself; nothing is nearer than a copy
     return counts
 
 
-def _count_tree(rows: Array, reach: Array) -> Array:
-    count = lambda tree, part, who: tree.query_radius(part, reach[who], count_only=True)  # noqa: E731
-    return _asked_in_order(rows, 20, count).astype(np.int64)
+@dataclass(frozen=True)
+class _Tree:
+    """Rows in the order of a k-d tree (see `tree.plant`); answers come back in the order of the asked rows."""
+
+    order: Array
+    arrays: tuple[Array, ...]
+
+    def kth_distance(self, k: int, asked: _Tree) -> Array:
+        """Measure the distance of each asked row to its k-th other row."""
+        return self._search("kth", k, asked=asked, answers=np.empty(len(asked.order)))
+
+    def counts(self, reach: Array, asked: _Tree) -> Array:
+        """Count the other rows up to each asked row's reach."""
+        finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
+        answers = np.empty(len(reach), dtype=np.int64)
+        found = self._search("count", len(self.order), finite, asked=asked, answers=answers)
+        return np.maximum(found - 1, 0)  # less the row itself; nothing is nearer than a copy
+
+    def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
+        """Measure the largest distance in each space (a mask of columns) to a row within the radius: row × space."""
+        answers = np.zeros((len(radius), len(spaces)))
+        return self._search("reach", radius[asked.order], spaces, asked=asked, answers=answers)
+
+    def _search(self, kernel: str, *question: object, asked: _Tree, answers: Array) -> Array:
+        """Run a kernel over all asked leaves, in pieces if there is work for several threads."""
+        from latentry.information import tree
+
+        leaves, low, high, homes = asked.arrays
+        given = (*self.arrays, leaves, low[homes], high[homes], *question)
+        pieces = 4 * cores() if len(asked.order) * leaves.shape[1] > MANY else 1
+        cuts = np.linspace(0, len(leaves), pieces + 1).astype(np.int64)
+        run = getattr(tree, kernel)
+        side_by_side(lambda span: run(*given, *span, answers), zip(cuts[:-1], cuts[1:], strict=True))
+        placed = np.empty_like(answers)
+        placed[asked.order] = answers
+        return placed
 
 
-def _asked_in_order(rows: Array, leaf: int, ask: Callable[[Any, Array, Array], Array]) -> Array:
-    """Put a question about every row to a tree of the rows, on all cores.
-
-    The rows are first put into the order of a tree, and the tree is built again on them: neighbours in space are then
-    neighbours in memory, for the questions and for the leaves. At 10⁵ rows that is worth a factor of three.
-    """
-    from sklearn.neighbors import KDTree  # a second to import: only when it is needed
-
-    order = np.asarray(KDTree(rows, metric="chebyshev", leaf_size=leaf).get_arrays()[1])
-    ordered = rows[order]
-    tree = KDTree(ordered, metric="chebyshev", leaf_size=leaf)
-    chunks = np.array_split(np.arange(len(rows)), 4 * workers() if len(rows) > SMALL else 1)
-    answers = np.empty(len(rows))
-    found = _in_threads(lambda chunk: ask(tree, ordered[chunk], order[chunk]), chunks, len(rows))
-    answers[order] = np.concatenate(found)
-    return answers
+def _trees(rows: Array, asked: Rows) -> tuple[_Tree, _Tree]:
+    """Plant the tree of all rows, and that of the asked ones."""
+    every = _tree(rows)
+    return every, every if asked is None else _tree(rows[asked])
 
 
-def _in_threads(task: Callable, items: list, rows: int) -> list:
-    """Map over threads if there are rows enough to pay for them: the searches hold no lock of the interpreter."""
-    if rows <= SMALL or len(items) == 1:
-        return [task(item) for item in items]
-    with ThreadPoolExecutor(workers()) as pool:
-        return list(pool.map(task, items))
+def _tree(rows: Array) -> _Tree:
+    """Plant the tree of some rows."""
+    from latentry.information import tree  # loads numba: only when a search is run
+
+    n, d = rows.shape
+    count = -(-n // tree.LEAF)
+    order, leaves, homes = np.arange(n), np.full((count, d, tree.LEAF), np.inf), np.empty(count, dtype=np.int64)
+    low, high = np.empty((2, 2 * count - 1, d))
+    tree.plant(np.array(rows, dtype=np.float64, order="C"), order, leaves, low, high, homes)
+    return _Tree(order, (leaves, low, high, homes))

@@ -180,5 +180,7 @@ def _as_pictures(pictures: Any) -> np.ndarray:
     x = np.asarray(pictures, dtype=np.float32)
     x = x[..., None] if x.ndim == 3 else x
     if x.ndim != 4 or x.shape[1] != x.shape[2]:
-        raise DataError(f"pictures has shape {np.shape(pictures)}: give (rows, size, size) or (rows, size, size, channels).")
+        raise DataError(
+            f"pictures has shape {np.shape(pictures)}: give (rows, size, size) or (rows, size, size, channels)."
+        )
     return x

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from latentry.information.gaussian import wishart_bias
 
-__all__ = ["EllipticalCopula", "fit_gaussian_copula", "fit_student_copula", "student_entropy"]
+__all__ = ["EllipticalCopula", "Ranks", "fit_gaussian_copula", "fit_student_copula", "student_entropy"]
 
 Array = np.ndarray
 LOG_FREEDOM = (np.log(0.3), np.log(200.0))
@@ -30,6 +30,28 @@ def student_entropy(freedom: float, d: int) -> float:
     half = (freedom + d) / 2
     log_norm = special.gammaln(half) - special.gammaln(freedom / 2) - d / 2 * np.log(freedom * np.pi)
     return float(half * (special.digamma(half) - special.digamma(freedom / 2)) - log_norm)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The distinct ranks in (0, 1) and where each entry has its own: columns share them, so each is looked at once."""
+
+    values: Array
+    where: Array
+
+    @classmethod
+    def of(cls, uniforms: Array) -> Ranks:
+        """Collect the distinct ranks of all columns."""
+        values, where = np.unique(uniforms, return_inverse=True)
+        return cls(values, where.reshape(uniforms.shape))
+
+
+def _log_marginal(points: Array, v: float) -> Array:
+    """The log-density of one column: normal, or Student with v degrees of freedom."""
+    if np.isinf(v):
+        return -(points**2) / 2.0 - np.log(np.sqrt(2 * np.pi))
+    log_norm = np.log(special.poch(0.5 * v, 0.5)) - 0.5 * (np.log(v) + np.log(np.pi))
+    return log_norm - (v + 1) / 2 * np.log1p(points * points / v)
 
 
 @dataclass(frozen=True)
@@ -53,14 +75,13 @@ class EllipticalCopula:
         tail = sum(student_entropy(self.freedom, d) for d in dims) - student_entropy(self.freedom, sum(dims))
         return value - spread * bias + tail
 
-    def error(self, uniforms: Array) -> float:
-        """Standard error of `information`: of the mean log-ratio, and of the noise that correlations of zero would add.
+    def error(self, ratio: Array) -> float:
+        """Standard error of `information`: of the mean log-ratio over all rows, and of the noise that correlations of zero add.
 
         The second part, d_x·d_y / 2n², is the variance of χ²/2n with d_x·d_y degrees of freedom; without it the interval at
         independence would shrink to nothing whenever the fitted correlations happen to be small.
         """
         cells = self.dim_x * (len(self.correlation) - self.dim_x)
-        ratio = self.log_ratio(self.scores(uniforms))
         return float(np.sqrt(np.var(ratio, ddof=1) / self.n + cells / (2 * self.n**2)))
 
     def block(self, which: int) -> Array:
@@ -70,17 +91,17 @@ class EllipticalCopula:
 
     def scores(self, uniforms: Array) -> Array:
         """Ranks in (0, 1) to the coordinates in which the copula is elliptical."""
-        values, where = np.unique(uniforms, return_inverse=True)  # columns share their ranks
-        found = special.ndtri(values) if np.isinf(self.freedom) else stats.t.ppf(values, self.freedom)
-        return found[where].reshape(uniforms.shape)
-
-    def log_density(self, scores: Array) -> Array:
-        """Logarithm of the copula density of all columns together."""
         if np.isinf(self.freedom):
-            single = np.sum(stats.norm.logpdf(scores), axis=1)
-        else:
-            single = np.sum(stats.t.logpdf(scores, self.freedom), axis=1)
-        return self._log_pdf(scores, self.correlation) - single
+            return special.ndtri(uniforms)
+        ranks = Ranks.of(uniforms)
+        return special.stdtrit(self.freedom, ranks.values)[ranks.where]
+
+    def log_density(self, ranks: Ranks) -> Array:
+        """Logarithm of the copula density of all columns together."""
+        v, values = self.freedom, ranks.values
+        points = special.ndtri(values) if np.isinf(v) else special.stdtrit(v, values)
+        single = np.sum(_log_marginal(points, v)[ranks.where], axis=1)
+        return self._log_pdf(points[ranks.where], self.correlation) - single
 
     def log_ratio(self, scores: Array) -> Array:
         """The log-ratio log p(x, y) − log p(x) − log p(y) at each row."""
@@ -128,22 +149,21 @@ def fit_student_copula(uniforms: Array, dim_x: int, sweeps: int = 2) -> Elliptic
     >>> 2 < fit_student_copula(ranks, 1).freedom < 5
     True
     """
-    normal = fit_gaussian_copula(uniforms, dim_x)
-    found = _best_freedom(uniforms, normal.correlation, dim_x)
+    normal, ranks = fit_gaussian_copula(uniforms, dim_x), Ranks.of(uniforms)
+    found = _best_freedom(ranks, normal.correlation, dim_x)
     for _ in range(sweeps - 1):
-        found = _best_freedom(uniforms, _best_correlation(uniforms, found), dim_x)
-    plain = np.sum(normal.log_density(normal.scores(uniforms)))
-    better = np.sum(found.log_density(found.scores(uniforms))) > plain + 2  # two nats: an Akaike-like price
+        found = _best_freedom(ranks, _best_correlation(uniforms, found), dim_x)
+    plain = np.sum(normal.log_density(ranks))
+    better = np.sum(found.log_density(ranks)) > plain + 2  # two nats: an Akaike-like price
     return found if better else normal
 
 
-def _best_freedom(uniforms: Array, correlation: Array, dim_x: int) -> EllipticalCopula:
+def _best_freedom(ranks: Ranks, correlation: Array, dim_x: int) -> EllipticalCopula:
     def copula(log_freedom: float) -> EllipticalCopula:
-        return EllipticalCopula(correlation, float(np.exp(log_freedom)), dim_x, len(uniforms))
+        return EllipticalCopula(correlation, float(np.exp(log_freedom)), dim_x, len(ranks.where))
 
     def loss(log_freedom: float) -> float:
-        candidate = copula(log_freedom)
-        return -float(np.mean(candidate.log_density(candidate.scores(uniforms))))
+        return -float(np.mean(copula(log_freedom).log_density(ranks)))
 
     found = optimize.minimize_scalar(loss, bounds=LOG_FREEDOM, method="bounded", options={"xatol": 0.01})
     return copula(found.x)
