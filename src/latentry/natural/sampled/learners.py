@@ -25,7 +25,7 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         if features.shape[1]:
-            shares = tree_labels(features[fit], np.eye(values)[labels[fit]], seed)(features[rest])
+            shares = tree_labels(features[fit], np.eye(values)[labels[fit]])(features[rest])
         else:
             shares = np.tile(np.bincount(labels[fit], minlength=values) / len(fit), (len(rest), 1))
         q = 0.999 * shares + 0.001 / values
@@ -40,7 +40,7 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         half, other = fit[: len(fit) // 2], fit[len(fit) // 2 :]
-        guess = tree_numbers(features[half], numbers[half], seed)
+        guess = tree_numbers(features[half], numbers[half])
         width = np.mean((numbers[other] - guess(features[other])) ** 2, axis=0)
         losses[rest] = 0.5 * (np.log(width) + (numbers[rest] - guess(features[rest])) ** 2 / width).sum(axis=1)
     return losses

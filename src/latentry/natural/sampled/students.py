@@ -132,7 +132,7 @@ def _net(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
 
 
 def _trees(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    model = tree_labels(block.features[fit], truth[fit], seed)
+    model = tree_labels(block.features[fit], truth[fit])
     return lambda rows: model(block.features[rows])
 
 
@@ -173,7 +173,7 @@ def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
 
 
 def _trees_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    model = tree_numbers(block.features[fit], mean[fit], seed)
+    model = tree_numbers(block.features[fit], mean[fit])
     return lambda rows: model(block.features[rows])
 
 
