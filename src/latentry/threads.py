@@ -17,7 +17,8 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 __all__ = ["cores", "free_cores", "side_by_side", "single_threaded"]
 
-In, Out = TypeVar("In"), TypeVar("Out")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 
 def cores() -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from latentry import identifiability
-from latentry.certificate.gist import gist, is_label, some_rows, untied
+from latentry.certificate.gist import gist, is_label, rows_in_words, some_rows, untied
 from latentry.certificate.part import Part
 from latentry.certificate.subject import Settings, Subject, taken
 from latentry.data import CategoricalChannel, Channel, Dataset
@@ -49,7 +49,8 @@ def controls(subject: Subject) -> Part:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
         sentence = f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
         verdict = Verdict("certified", sentence, evidence, "")
-    note = f"Run on {len(rows)} rows. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
+    looked = rows_in_words(len(rows), len(subject.data))
+    note = f"Run on {looked}. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
     return Part("controls", verdict, claims, {}, (note, *_left_out(fewer, claims)), ())
 
 
@@ -166,7 +167,9 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     channel = taken(subject.channel, whole)
     first = data.names[0]
     copy, entropy = _copy(data, first, subject.settings.seed)
-    asked = {f"permuted {n}": (channel, n, rng.permutation(len(data))) for n in data.names if _says(channel) > 2 * epsilon}
+    asked: dict[str, Asked] = {}
+    if _says(channel) > 2 * epsilon:
+        asked = {f"permuted {name}": (channel, name, rng.permutation(len(data))) for name in data.names}
     asked["coin"] = CategoricalChannel(np.eye(2)[rng.integers(0, 2, len(data))]), first, None
     asked["constant"] = CategoricalChannel(np.ones((len(data), 1))), first, None
     if entropy >= _LITTLE:  # else too little for bounds of these sizes to tell from nothing

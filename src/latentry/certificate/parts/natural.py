@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import some_rows
+from latentry.certificate.gist import rows_in_words, some_rows
 from latentry.certificate.part import Number, Part
 from latentry.certificate.parts.judged import Judged, place_words
 from latentry.certificate.subject import Subject
@@ -48,7 +48,7 @@ def natural(subject: Subject) -> Part:
         best.verdict,
         lines | {name: claim for one in ordered for name, claim in one.claims.items()},
         {name: number for one in ordered for name, number in _numbers(one).items()},
-        tuple(dict.fromkeys(note for one in ordered for note in _notes(one))),
+        tuple(dict.fromkeys([*_subsampled(fewer, subject), *(note for one in ordered for note in _notes(one))])),
         ("mediation and redundancy errors", *_tests(audits)) if audits else (),
         {
             "lines": list(lines),
@@ -114,6 +114,13 @@ class _Asked:
             )
         rows = self._gathered[by_domain].of(channel)
         return Judge(rows, choose("auto", rows), settings.epsilon, self._level, "betting", settings.seed)
+
+
+def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
+    """How many rows of how many were audited, where that is not all of them."""
+    if len(fewer.data) == len(whole.data):
+        return []
+    return [f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."]
 
 
 def _notes(one: Judged) -> list[str]:

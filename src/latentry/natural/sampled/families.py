@@ -335,5 +335,5 @@ def drift(rows: Rows, seed: int) -> dict[str, Bound]:
     everything = np.hstack([block.features for block in rows.blocks])
     questions = {f"I(Λ; domain | {block.name})": (block.features, known) for block in rows.blocks}
     questions["I(domain; X | Λ)"] = (known, everything)
-    found = side_by_side(lambda pair: domain_information(rows.domain, *pair, seed), questions.values())
+    found = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
     return dict(zip(questions, found, strict=True))
