@@ -58,7 +58,7 @@ class _Ridge:
 def _ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
     table = features(x)
     centre = table.mean(axis=0)
-    table -= centre
+    table, y = table - centre, y - y.mean(axis=0)
     strength, axes = np.linalg.eigh(table.T @ table)
     turned = table @ axes
     pulls = 1.0 / (np.maximum(strength, 0.0) + _PENALTIES[:, None])
@@ -106,5 +106,5 @@ def _least(fits: list[_Ridge], target: int) -> tuple[int, int]:
 
 def kernel_features(x: Array, y: Array, seed: int = 0) -> Landmarks:
     """The features of the width that leaves least of all targets together."""
-    fits = _fits(x, y - y.mean(axis=0), seed)
+    fits = _fits(x, y, seed)
     return min(fits, key=lambda fit: float(fit.errors.sum(axis=1).min())).features

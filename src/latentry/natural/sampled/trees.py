@@ -22,6 +22,7 @@ Floats = NDArray[np.float32]
 Codes = NDArray[np.int64]
 Guess = Callable[[Array], Array]
 _LEVELS, _ROUNDS, _RATE, _DEPTH = 20, 40, 0.25, 3
+_MORE, _MOST = 10, 100  # rounds for each further column of numbers, and at most
 _FEWEST = 20  # rows of a leaf
 _STEP = 4.0  # the most that a leaf may change a logarithm
 
@@ -102,12 +103,12 @@ def _cuts(x: Array) -> Callable[[Array], Codes]:
     return cut
 
 
-def _boosted(x: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]]) -> Guess:
+def _boosted(x: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int = _ROUNDS) -> Guess:
     """Sum of trees, each of which follows what the sum so far leaves: pulls and weights at the current scores."""
     cut = _cuts(x)
     grower = _Grower(cut(x))
     scores, trees = np.tile(start, (len(x), 1)), []
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         tree = grower.grow(*follow(scores))
         scores += _RATE * tree.values[tree.leaves(grower.codes)]
         trees.append(tree)
@@ -131,7 +132,8 @@ def tree_numbers(x: Array, y: Array) -> Guess:
     centre, spread = y.mean(axis=0), y.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     target, ones = (y - centre) / scale, np.ones((len(y), 1))
-    scores = _boosted(x, np.zeros(y.shape[1]), lambda now: (target - now, ones))
+    rounds = min(_ROUNDS + _MORE * (y.shape[1] - 1), _MOST)  # columns that have nothing in common take turns
+    scores = _boosted(x, np.zeros(y.shape[1]), lambda now: (target - now, ones), rounds)
     return lambda rows: centre + scale * scores(rows)
 
 
