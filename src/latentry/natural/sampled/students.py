@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
 Student = Callable[[Array, Block, Codes, int], Guess]  # of the latent, from a block, on some rows, with a seed
 _HIDDEN = 48
+_NET_ROWS = 100  # from so many fit rows on a net is worth a try
+_FEW, _FOLDS = 300, 3  # up to so many fit rows every third of them takes its turn in choosing a student
+_FAR = 6.0  # spreads from the mean, beyond which a feature says no more: students do not extrapolate
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,7 @@ def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Less
 def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     truth = channel.probabilities
     values = truth.shape[1]
-    name, guess = _best_student(_of_labels(block), truth, block, fit, seed)
+    name, guess = _best_student(_of_labels(block, len(fit)), truth, block, fit, seed)
     # A floor keeps the loss bounded; it costs about this share of a nat.
     floor = min(0.05, 0.2 / np.sqrt(len(audit)))
     q = (1 - floor) * guess(audit) + floor / values
@@ -70,27 +73,37 @@ def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, a
     return Lesson(losses, audit, float(np.log(values / floor)), name)
 
 
-def _of_labels(block: Block) -> dict[str, Student]:
+def _of_labels(block: Block, rows: int) -> dict[str, Student]:
     """Counting is best for labels; smooth functions and trees complement each other for numbers."""
     if block.discrete:
         return {"counts": _count_student}
-    return {"logistic": _logistic, "kernel": _kernel, "boosted trees": _trees, "net": _net}
+    found: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
+    found |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
+    return found | ({"net": _net} if rows >= _NET_ROWS else {})
 
 
 def _best_student(
     students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
 ) -> tuple[str, Guess]:
     """Choose on a third of the fit rows, then fit on all of them."""
-    order = np.random.default_rng(seed).permutation(fit)
-    third = len(order) // 3
-    test, train = order[:third], order[third:]
 
     def loss(name: str) -> float:
-        guess = students[name](truth, block, train, seed)
-        return float(rel_entr(truth[test], 0.999 * guess(test) + 0.001 / truth.shape[1]).sum())
+        return sum(_divergence(students[name](truth, block, train, seed), truth, test) for test, train in parts)
 
+    parts = _thirds(fit, seed)
     best = min(students, key=loss) if len(students) > 1 else next(iter(students))
     return best, students[best](truth, block, fit, seed)
+
+
+def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
+    """Rows that choose and rows that teach: once, or where rows are few, every third in turn."""
+    parts = np.array_split(np.random.default_rng(seed).permutation(fit), _FOLDS)
+    turns = [(test, np.concatenate([p for p in parts if p is not test])) for test in parts]
+    return turns if len(fit) <= _FEW else turns[:1]
+
+
+def _divergence(guess: Guess, truth: Array, rows: Codes) -> float:
+    return float(rel_entr(truth[rows], 0.999 * guess(rows) + 0.001 / truth.shape[1]).sum())
 
 
 def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
@@ -104,17 +117,22 @@ def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
 
 
 def _standard(block: Block, fit: Codes) -> Guess:
-    """The features of rows in units of their spread among the fit rows."""
+    """The features of rows in units of their spread among the fit rows, and no further away than those may be."""
     known = block.features[fit]
     centre, spread = known.mean(axis=0), known.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    return lambda rows: (block.features[rows] - centre) / scale
+    return lambda rows: np.clip((block.features[rows] - centre) / scale, -_FAR, _FAR)
 
 
-def _logistic(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    x = _standard(block, fit)
-    model = fit_net(x(fit), truth[fit], soft=True, decay=1.0 / len(fit), patient=True)
-    return lambda rows: model(x(rows))
+def _logistic(penalty: float) -> Student:
+    """Logistic regression; the penalty is on half the squared weights, beside the sum of the losses."""
+
+    def student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+        x = _standard(block, fit)
+        model = fit_net(x(fit), truth[fit], soft=True, decay=penalty / len(fit), patient=True)
+        return lambda rows: model(x(rows))
+
+    return student
 
 
 def _kernel(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
@@ -138,32 +156,36 @@ def _trees(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
 
 def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     """A student N(m(x_i), s²) per latent coordinate; D(K‖q) in closed form, summed over coordinates."""
-    order = np.random.default_rng(seed).permutation(fit)
-    third = len(order) // 3
-    test, train = order[:third], order[third:]
+    parts = _thirds(fit, seed)
     losses = {
-        name: _gaussian_losses(channel, student(channel.mean, block, train, seed), test, audit)
-        for name, student in _of_numbers(block).items()
+        name: _gaussian_losses(channel, [student(channel.mean, block, train, seed) for _, train in parts], parts, audit)
+        for name, student in _of_numbers(block, len(fit)).items()
     }
     best = min(losses, key=lambda name: losses[name][0])
     return Lesson(losses[best][1], audit, np.inf, best)
 
 
-def _of_numbers(block: Block) -> dict[str, Student]:
-    linear: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
-    return linear if block.discrete else {**linear, "kernel": _kernel_mean, "net": _net_mean}
+def _of_numbers(block: Block, rows: int) -> dict[str, Student]:
+    found: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
+    if block.discrete:
+        return found
+    return {**found, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
 
 
-def _gaussian_losses(channel: GaussianChannel, guess: Guess, test: Codes, audit: Codes) -> tuple[float, Array]:
-    """Loss on the rows that set the student's width, and losses on the audit rows."""
-    width = (channel.scale[test] ** 2 + (channel.mean[test] - guess(test)) ** 2).mean(axis=0)
+def _gaussian_losses(
+    channel: GaussianChannel, guesses: list[Guess], parts: list[tuple[Codes, Codes]], audit: Codes
+) -> tuple[float, Array]:
+    """Loss on the rows that set the student's width, and losses on the audit rows; of several guesses the mean counts."""
+    test = np.concatenate([rows for rows, _ in parts])
+    gaps = np.concatenate([channel.mean[rows] - guess(rows) for guess, (rows, _) in zip(guesses, parts, strict=True)])
+    width = (channel.scale[test] ** 2 + gaps**2).mean(axis=0)
 
-    def loss(rows: Codes) -> Array:
+    def loss(rows: Codes, gap: Array) -> Array:
         variance = channel.scale[rows] ** 2
-        gap = (channel.mean[rows] - guess(rows)) ** 2
-        return 0.5 * (np.log(width / variance) + (variance + gap) / width - 1.0).sum(axis=1)
+        return 0.5 * (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
 
-    return float(loss(test).mean()), loss(audit)
+    told = np.mean([guess(audit) for guess in guesses], axis=0)
+    return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - told)
 
 
 def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
