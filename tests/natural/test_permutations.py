@@ -60,6 +60,7 @@ def test_p_values_of_tests_that_stop_early_are_p_values():
     for level in (0.01, 0.02, 0.05, 0.1, 0.3, 0.7):
         assert np.mean(found <= level) <= level + 4 * np.sqrt(level * (1 - level) / runs)
     assert np.mean(found <= 0.05) > 0.04  # and not needlessly large
+    assert found.min() == 1 / 100  # never zero: the data are one of the draws
 
 
 def test_a_test_stops_when_nothing_can_be_refuted_any_more():
