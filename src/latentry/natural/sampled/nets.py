@@ -53,12 +53,12 @@ class Net:
         logs = log_softmax(acts[-1], axis=1) if self.soft else acts[-1]
         back = (np.exp(logs) if self.soft else logs) - target
         value = -(target * logs).sum() if self.soft else 0.5 * (back**2).sum()
-        slopes: list[Array] = []
+        gradients: list[Array] = []
         back = back / len(x)
         for act, layer in zip(acts[-2::-1], self.layers[::-1], strict=True):
-            slopes.insert(0, np.vstack([act.T @ back, back.sum(axis=0)]))
+            gradients.insert(0, np.vstack([act.T @ back, back.sum(axis=0)]))
             back = (back @ layer[:-1].T) * (1.0 - act**2)
-        return float(value / len(x)), slopes
+        return float(value / len(x)), gradients
 
 
 def fit_net(
@@ -94,8 +94,8 @@ def fit_net(
     known = x[rest], target[rest]
 
     def cost(w: Array) -> tuple[float, Array]:
-        value, slopes = unpack(w).gradient(*known)
-        return value + 0.5 * decay * float(w @ w), np.concatenate([s.ravel() for s in slopes]) + decay * w
+        value, gradients = unpack(w).gradient(*known)
+        return value + 0.5 * decay * float(w @ w), np.concatenate([s.ravel() for s in gradients]) + decay * w
 
     found = minimize(
         cost, start, jac=True, method="L-BFGS-B", callback=kept, options={"maxiter": _STEPS, "maxcor": 20}

@@ -2,8 +2,7 @@
 
 All outputs (columns of numbers, or probabilities of labels) are learned by the same trees, on columns that are cut into
 few levels once: a tree asks only for the order of a column, and twenty quantiles tell it all that so few rows can. The
-sums on which splits are chosen are matrix products. A library of trees one output at a time spends longer on its
-bookkeeping than on such data (`benchmarks/certificate_speed.py`).
+sums on which splits are chosen are matrix products, which run outside the interpreter and side by side.
 """
 
 from __future__ import annotations
