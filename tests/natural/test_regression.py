@@ -80,7 +80,8 @@ def test_a_net_learns_what_depends_on_all_columns_at_once(kind, monkeypatch):
     rows = gather(views, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0)
     taught = students.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert taught.student == "net"
-    monkeypatch.setattr(students, "_NET_ROWS", 10_000)
+    monkeypatch.setattr(students, "_of_numbers", lambda block, rows: {"boosted trees": students._trees_mean})
+    monkeypatch.setattr(students, "_of_labels", lambda block, rows: {"boosted trees": students._trees})
     before = students.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert before.student == "boosted trees"
     assert taught.losses.mean() < 0.6 * before.losses.mean()

@@ -65,6 +65,8 @@ PAPERS = (
     Paper("runge2018", r"nearest neighbours|nearest-neighbour information", "inproceedings", "Runge, J.",
           "Conditional independence testing based on a nearest-neighbor estimator of conditional mutual information",
           "International Conference on Artificial Intelligence and Statistics", 2018),
+    Paper("besag1991", r"nearest neighbours|stratified permutation", "article", "Besag, J. and Clifford, P.",
+          "Sequential Monte Carlo p-values", "Biometrika", 1991),
     Paper("kraskov2004", r"\bksg", "article", "Kraskov, A. and St{\\\"o}gbauer, H. and Grassberger, P.",
           "Estimating mutual information", "Physical Review E", 2004),
     Paper("ross2014", r"\bRoss\b", "article", "Ross, B. C.",

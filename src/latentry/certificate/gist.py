@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 
 from latentry.data import Dataset
 
-__all__ = ["flat", "gist", "is_label", "some_rows", "untied"]
+__all__ = ["flat", "gist", "is_label", "rows_in_words", "some_rows", "untied"]
 
 
 def flat(values: np.ndarray) -> np.ndarray:
@@ -51,6 +51,15 @@ def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
 def some_rows(count: int, most: int, seed: int = 0) -> np.ndarray:
     """Sorted numbers of at most so many rows, drawn at random."""
     return np.sort(np.random.default_rng(seed).permutation(count)[:most])
+
+
+def rows_in_words(used: int, count: int) -> str:
+    """How many of how many rows were looked at.
+
+    >>> rows_in_words(4000, 1_000_000), rows_in_words(300, 300)
+    ('4,000 of 1,000,000 rows, drawn at random', 'all 300 rows')
+    """
+    return f"{used:,} of {count:,} rows, drawn at random" if used < count else f"all {count:,} rows"
 
 
 def is_label(data: Dataset, name: str) -> bool:

@@ -10,9 +10,10 @@ import typer
 
 from latentry.certificate import Certificate, Comparison, check
 from latentry.certificate import certify as make
+from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, answer
 from latentry.cli.transform import wanted
-from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
+from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.errors import DataError
 from latentry.models import load_model
@@ -68,15 +69,18 @@ def certify(
     subject = _latents(latents)
     names = wanted(subject) if hasattr(subject, "channel") else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
-    progress = progress_line(quiet=quiet or json)
-    beside: dict[str, Any] = {"seen": _seen(seen), "others": tuple(map(load_model, also or ())), "progress": progress}
+    beside: dict[str, Any] = {"seen": _seen(seen), "others": tuple(map(load_model, also or ()))}
+    with audit_bar(quiet=quiet or json) as beside["progress"]:
+        if check_ is not None:
+            compared = check(Certificate.from_json(check_), subject, rows, **beside)
+        else:
+            found = make(
+                subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
+                restarts=restarts, seed=seed, **beside,
+            )  # fmt: skip
     if check_ is not None:
-        _compare(check(Certificate.from_json(check_), subject, rows, **beside), as_json=json)
+        _compare(compared, as_json=json)
         return
-    found = make(
-        subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-        restarts=restarts, seed=seed, **beside,
-    )  # fmt: skip
     files = keep(found, out, title)
     announce(found, files, {"epsilon": epsilon}, as_json=json, show=open_)
     require(found, needed)

@@ -9,9 +9,10 @@ import typer
 from rich.console import Console
 
 from latentry.certificate import certify
+from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, Quiet
 from latentry.cli.recipes import RECIPES
-from latentry.cli.verdicts import announce, keep, progress_line
+from latentry.cli.verdicts import announce, keep
 from latentry.errors import DataError, nearest
 
 __all__ = ["demo"]
@@ -40,7 +41,8 @@ def demo(
     if model.state_.stopped == "interrupted":
         raise typer.Exit(130)
     model.save(out / "run")
-    certificate = certify(model, rows, seed=seed, progress=progress_line(quiet=quiet or json), **recipe.options)
+    with audit_bar(quiet=quiet or json) as progress:
+        certificate = certify(model, rows, seed=seed, progress=progress, **recipe.options)
     files = keep(certificate, out, recipe.title)
     extra = {"run": str(out / "run"), "data": data, "rows": len(rows), "epochs": len(model.history_)}
     announce(certificate, files, extra, as_json=json, show=open_)

@@ -11,8 +11,9 @@ import typer
 from latentry.certificate import certify as make_certificate
 from latentry.certificate.splitting import FEWEST
 from latentry.certificate.subject import Settings as Declared
+from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
-from latentry.cli.verdicts import Require, announce, demanded, keep, progress_line, require
+from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, read
 from latentry.errors import DataError
 from latentry.models import MODELS, PICTURE_MODELS, model_class
@@ -76,7 +77,8 @@ def fit(
     if stopped or not certify:
         _report(fitted, out, as_json=json)
         raise typer.Exit(130 if stopped else 0)
-    found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress_line(quiet=quiet or json))
+    with audit_bar(quiet=quiet or json) as progress:
+        found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress)
     announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
     require(found, needed)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,11 +102,3 @@ def require(certificate: Certificate, names: Sequence[str]) -> None:
 
 def _complain(words: str) -> None:
     Console(stderr=True, soft_wrap=True).print(f"latentry: {words}", style="bold red", markup=False, highlight=False)
-
-
-def progress_line(*, quiet: bool) -> Callable[[str], None] | None:
-    """A line that says which audit runs, where somebody is watching."""
-    if quiet or not sys.stderr.isatty():
-        return None
-    console = Console(stderr=True)
-    return lambda name: console.print(f"  auditing: {name}", style="dim", highlight=False)

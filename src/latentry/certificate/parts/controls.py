@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from latentry import identifiability
-from latentry.certificate.gist import gist, is_label, some_rows, untied
+from latentry.certificate.gist import gist, is_label, rows_in_words, some_rows, untied
 from latentry.certificate.part import Part
-from latentry.certificate.subject import Subject, taken
+from latentry.certificate.subject import Settings, Subject, taken
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.information import mutual_information
-from latentry.natural.sampled.families import Judge, choose
-from latentry.natural.sampled.rows import gather
+from latentry.natural.sampled.families import Judge
+from latentry.natural.sampled.rows import Rows, gather
+from latentry.threads import side_by_side
 
 __all__ = ["controls"]
 
-_MOST = 760  # rows of a control: those that choose a student are then few enough to be binned without quantiles
+_MOST = 760  # rows of a control
 _SURE = 0.999  # confidence with which a worthless variable must not be found to say anything
 _TRIES = 3  # permutations, all of which must fail before it is called a fault
 _SLACK = 0.02  # nats by which an estimate may be off at nothing
@@ -28,6 +29,7 @@ _WHOLE = 80  # complete rows that controls of naturality need
 _LITTLE = 0.3  # nats of a copy below which its control says nothing
 _BINS = 2  # values of a copy of numbers
 Outcome = tuple[bool, str, float]
+Asked = tuple[Channel, str, np.ndarray | None]  # a latent, a modality, and the order of its rows if they are permuted
 
 
 def controls(subject: Subject) -> Part:
@@ -47,7 +49,8 @@ def controls(subject: Subject) -> Part:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
         sentence = f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
         verdict = Verdict("certified", sentence, evidence, "")
-    note = f"Run on {len(rows)} rows. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
+    looked = rows_in_words(len(rows), len(subject.data))
+    note = f"Run on {looked}. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
     return Part("controls", verdict, claims, {}, (note, *_left_out(fewer, claims)), ())
 
 
@@ -163,25 +166,25 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     data = data.take(whole)
     channel = taken(subject.channel, whole)
     first = data.names[0]
-    if _says(channel) > 2 * epsilon:
-        for name in data.names:
-            mixed = _with_rows_of(data, name, rng.permutation(len(data)))
-            bound = _redundancy(mixed, channel, name, subject)
-            yield f"permuted {name}, redundancy", _told(bound, epsilon, f"{name} of other rows")
-    coin = CategoricalChannel(np.eye(2)[rng.integers(0, 2, len(data))])
-    tossed = _redundancy(data, coin, first, subject)
-    if epsilon < math.log(2):  # else a coin is told by anything
-        yield "a coin", _told(tossed, epsilon, f"{first}, of a coin that no modality holds,")
-    constant = CategoricalChannel(np.ones((len(data), 1)))
-    bound = _redundancy(data, constant, first, subject)
-    words = f"{first} leaves at most {bound:.3g} nats of a constant open, and {tossed:.3g} of a coin."
-    yield "constant latent", (bound < tossed / 2, words, bound)
     copy, entropy = _copy(data, first, subject.settings.seed)
-    if entropy < _LITTLE:  # too little for bounds of these sizes to tell from nothing
-        return
-    bound = _redundancy(data, copy, first, subject)
-    words = f"{first} leaves {bound:.3g} of the {entropy:.3g} nats of its own copy open."
-    yield "copy latent", (bound < 0.75 * entropy, words, bound)
+    asked: dict[str, Asked] = {}
+    if _says(channel) > 2 * epsilon:
+        asked = {f"permuted {name}": (channel, name, rng.permutation(len(data))) for name in data.names}
+    asked["coin"] = CategoricalChannel(np.eye(2)[rng.integers(0, 2, len(data))]), first, None
+    asked["constant"] = CategoricalChannel(np.ones((len(data), 1))), first, None
+    if entropy >= _LITTLE:  # else too little for bounds of these sizes to tell from nothing
+        asked["copy"] = copy, first, None
+    bounds = _redundancies(data, asked, subject.settings)
+    for name in data.names:
+        if f"permuted {name}" in bounds:
+            yield f"permuted {name}, redundancy", _told(bounds[f"permuted {name}"], epsilon, f"{name} of other rows")
+    if epsilon < math.log(2):  # else a coin is told by anything
+        yield "a coin", _told(bounds["coin"], epsilon, f"{first}, of a coin that no modality holds,")
+    words = f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
+    yield "constant latent", (bounds["constant"] < bounds["coin"] / 2, words, bounds["constant"])
+    if "copy" in bounds:
+        words = f"{first} leaves {bounds['copy']:.3g} of the {entropy:.3g} nats of its own copy open."
+        yield "copy latent", (bounds["copy"] < 0.75 * entropy, words, bounds["copy"])
 
 
 def _told(bound: float, epsilon: float, what: str) -> Outcome:
@@ -202,11 +205,6 @@ def _says(channel: Channel) -> float:
     return float(0.5 * np.log1p(signal).sum())
 
 
-def _with_rows_of(data: Dataset, name: str, order: np.ndarray) -> Dataset:
-    """One modality in another order, the others as they were."""
-    return Dataset({n: np.asarray(data[n])[order] if n == name else data[n] for n in data.names})
-
-
 def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, float]:
     """A latent that copies one modality: its labels, or the halves of its leading component."""
     if is_label(data, name):
@@ -218,10 +216,20 @@ def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, floa
     return channel, _says(channel)
 
 
-def _redundancy(data: Dataset, channel: Channel, name: str, subject: Subject) -> float:
+def _redundancies(data: Dataset, asked: Mapping[str, Asked], settings: Settings) -> dict[str, float]:
+    """The bound for each latent, side by side; blocks and split are made once."""
+    plain, seed = next(iter(asked.values()))[0], settings.seed
+    rows = gather(data, plain, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=seed)
+    found = side_by_side(lambda one: _redundancy(rows, one, settings), asked.values())
+    return dict(zip(asked, found, strict=True))
+
+
+def _redundancy(rows: Rows, asked: Asked, settings: Settings) -> float:
     """The upper bound of the redundancy error of one modality, on all rows together."""
-    settings = subject.settings
-    rows = gather(data, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=settings.seed)
-    judge = Judge(rows, choose("auto", rows), settings.epsilon, settings.level, "betting", settings.seed)
-    upper = judge.redundancy(judge.places()[0], data.names.index(name)).upper
+    channel, name, order = asked
+    place = [block.name for block in rows.blocks].index(name)
+    if order is not None:  # its fit rows are others then, and so are its components
+        rows = rows.with_block(place, rows.blocks[place].reordered(order, rows.fit, settings.seed))
+    judge = Judge(rows.of(channel), "general", settings.epsilon, settings.level, "betting", settings.seed)
+    upper = judge.redundancy(judge.places()[0], place).upper
     return math.inf if upper is None else upper.value

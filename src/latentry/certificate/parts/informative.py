@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import gist, is_label, some_rows, untied
+from latentry.certificate.gist import gist, is_label, rows_in_words, some_rows, untied
 from latentry.certificate.part import Part
 from latentry.certificate.subject import Subject
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict
 from latentry.information import mutual_information
+from latentry.threads import side_by_side
 
 __all__ = ["draw_of", "informative"]
 
@@ -25,18 +26,19 @@ def informative(subject: Subject) -> Part:
     """I(Λ; X_m) for all latents together and one by one, and I(Λ; domain)."""
     rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
     fewer = subject.take(rows)
-    table, short = [], []
+    asked, short, variables = [], [], _variables(fewer)
     for name in fewer.observables.names:
         x, inside, shortened = _modality(fewer, name)
         short += [name] if shortened else []
-        for label, values in _variables(fewer):
-            table.append(_row(label, name, values[inside], x[inside], subject.settings.seed))
+        asked += [(label, name, values[inside], x[inside], subject.settings.seed) for label, values in variables]
     if fewer.domain is not None and len(np.unique(fewer.domain)) > 1:
         codes = np.unique(fewer.domain, return_inverse=True)[1]
-        table += [_row(label, "domain", values, codes, subject.settings.seed) for label, values in _variables(fewer)]
+        asked += [(label, "domain", values, codes, subject.settings.seed) for label, values in variables]
+    table = side_by_side(lambda one: _row(*one), asked)
     numbers = {f"I({row['latent']}; {row['about']})": row["estimate"] for row in table}
     details = {"table": [{"latent": r["latent"], "about": r["about"]} for r in table]}
-    return Part("informative", _verdict(numbers, fewer), {}, numbers, _notes(short, numbers, len(rows)), (), details)
+    words = rows_in_words(len(rows), len(subject.data))
+    return Part("informative", _verdict(numbers, fewer), {}, numbers, _notes(short, numbers, words), (), details)
 
 
 def draw_of(subject: Subject) -> np.ndarray:
@@ -102,8 +104,8 @@ def _amount(estimate: Estimate) -> str:
     return f"{max(float(estimate), 0.0):.2f} nats [{max(estimate.low, 0.0):.2f}, {estimate.high:.2f}]"
 
 
-def _notes(short: list[str], numbers: dict[str, Estimate], rows: int) -> tuple[str, ...]:
-    notes = [f"Measured on {rows} rows, with one draw of the latent for each."]
+def _notes(short: list[str], numbers: dict[str, Estimate], rows: str) -> tuple[str, ...]:
+    notes = [f"Measured on {rows}, with one draw of the latent for each."]
     if short:
         notes.append(
             f"Of {', '.join(dict.fromkeys(short))} the {_COLUMNS} leading components are looked at: "

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import some_rows
+from latentry.certificate.gist import rows_in_words, some_rows
 from latentry.certificate.part import Number, Part
 from latentry.certificate.parts.judged import Judged, place_words
 from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.natural import Audit, audit
+from latentry.natural import Audit
+from latentry.natural.sampled.audit import audit_of
+from latentry.natural.sampled.families import Judge, choose
+from latentry.natural.sampled.rows import Rows, gather
 
 __all__ = ["natural"]
 
@@ -33,10 +36,10 @@ def natural(subject: Subject) -> Part:
         return Part("natural", _one_block(names[0]))
     fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
     latents = {name: channel for name, channel in fewer.candidates.items() if _varies(channel)} or fewer.candidates
-    level = subject.settings.level / len(latents)
-    judged = {name: _judged(fewer, name, channel, level) for name, channel in latents.items()}
+    asked = _Asked(fewer, subject.settings.level / len(latents))
+    judged = {name: asked.judged(name, channel) for name, channel in latents.items()}
     first = max(judged, key=lambda name: judged[name].rank)
-    best = judged[first] = _pooled_too(fewer, judged[first], latents[first], level)
+    best = judged[first] = asked.pooled_too(judged[first], latents[first])
     ordered = [best, *(one for one in judged.values() if one is not best)]
     audits = [found for one in ordered for found in (one.split, one.pooled) if found is not None]
     lines = {one.name: one.line for one in ordered[1:]}
@@ -45,7 +48,7 @@ def natural(subject: Subject) -> Part:
         best.verdict,
         lines | {name: claim for one in ordered for name, claim in one.claims.items()},
         {name: number for one in ordered for name, number in _numbers(one).items()},
-        tuple(dict.fromkeys(note for one in ordered for note in _notes(one))),
+        tuple(dict.fromkeys([*_subsampled(fewer, subject), *(note for one in ordered for note in _notes(one))])),
         ("mediation and redundancy errors", *_tests(audits)) if audits else (),
         {
             "lines": list(lines),
@@ -69,40 +72,55 @@ def _varies(channel: Channel) -> bool:
     return bool(-(share[share > 0] * np.log(share[share > 0])).sum() > 0.01)
 
 
-def _judged(subject: Subject, name: str, channel: Channel, level: float) -> Judged:
-    """By domains where that can be done, else on all rows together."""
-    domain, problem = subject.domain, ""
-    if subject.data.domain is not None and domain is None:
-        problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
-    try:
-        if domain is not None and len(np.unique(domain)) > 1:
-            return Judged(name, _audit(subject, channel, level, domain), None)
-    except DataError as why:
-        problem = f"Not judged domain by domain: {why}."
-    return _pooled_too(subject, Judged(name, None, None, problem), channel, level)
+class _Asked:
+    """The audits of one set of rows: blocks and split are made once, and what was learned for a latent is kept for its pool."""
+
+    def __init__(self, subject: Subject, level: float) -> None:
+        self._subject, self._level = subject, level
+        self._data, self._domain = subject.observables.with_domain(None), subject.domain
+        self._gathered: dict[bool, Rows] = {}
+        self._judges: dict[str, Judge] = {}
+
+    def judged(self, name: str, channel: Channel) -> Judged:
+        """By domains where that can be done, else on all rows together."""
+        problem = ""
+        if self._subject.data.domain is not None and self._domain is None:
+            problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
+        try:
+            if self._domain is not None and len(np.unique(self._domain)) > 1:
+                self._judges[name] = self._judge(channel, by_domain=True)
+                return Judged(name, audit_of(self._judges[name]), None)
+        except DataError as why:
+            problem = f"Not judged domain by domain: {why}."
+        return self.pooled_too(Judged(name, None, None, problem), channel)
+
+    def pooled_too(self, one: Judged, channel: Channel) -> Judged:
+        """The same with all rows pooled: for one latent, since it decides nothing."""
+        if one.pooled is not None:
+            return one
+        try:
+            known = self._judges.get(one.name)
+            judge = known.pooled() if known and known.rows.plain else self._judge(channel, by_domain=False)
+            return replace(one, pooled=audit_of(judge))
+        except DataError as why:
+            return one if one.split else replace(one, problem=str(why))
+
+    def _judge(self, channel: Channel, *, by_domain: bool) -> Judge:
+        settings = self._subject.settings
+        if by_domain not in self._gathered:
+            domain = self._domain if by_domain else None
+            self._gathered[by_domain] = gather(
+                self._data, channel, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=settings.seed
+            )
+        rows = self._gathered[by_domain].of(channel)
+        return Judge(rows, choose("auto", rows), settings.epsilon, self._level, "betting", settings.seed)
 
 
-def _pooled_too(subject: Subject, one: Judged, channel: Channel, level: float) -> Judged:
-    """The same with all rows pooled: for one latent, since it costs as much again and decides nothing."""
-    if one.pooled is not None:
-        return one
-    try:
-        return replace(one, pooled=_audit(subject, channel, level, None))
-    except DataError as why:
-        return one if one.split else replace(one, problem=str(why))
-
-
-def _audit(subject: Subject, channel: Channel, level: float, domain: np.ndarray | None) -> Audit:
-    data, settings = subject.observables.with_domain(None), subject.settings
-    return audit(
-        data,
-        channel,
-        epsilon=settings.epsilon,
-        domain=domain,
-        level=level,
-        drift=domain is not None,
-        seed=settings.seed,
-    )
+def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
+    """How many rows of how many were audited, where that is not all of them."""
+    if len(fewer.data) == len(whole.data):
+        return []
+    return [f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."]
 
 
 def _notes(one: Judged) -> list[str]:

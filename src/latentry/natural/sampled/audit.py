@@ -19,8 +19,9 @@ from latentry.natural.sampled import families
 from latentry.natural.sampled.claims import Claim, holm
 from latentry.natural.sampled.means import METHODS, MeanMethod
 from latentry.natural.sampled.rows import Rows, gather
+from latentry.threads import single_threaded
 
-__all__ = ["Audit", "Family", "audit", "noise_curve"]
+__all__ = ["Audit", "Family", "audit", "audit_of", "noise_curve"]
 
 Array = NDArray[np.float64]
 Family = Literal["auto", "discrete", "gaussian", "general"]
@@ -145,20 +146,26 @@ def audit(
         labels=labels,
         numbers=numbers,
     )
-    chosen = families.choose(family, rows)
-    judged = families.Judge(rows, chosen, epsilon, level, mean, seed)
-    places = judged.places()
-    claims = [claim for place in places for claim in judged.claims(place)]
-    verdicts = {place.name: _verdict(place, claims, epsilon) for place in places}
+    with single_threaded():
+        judge = families.Judge(rows, families.choose(family, rows), epsilon, level, mean, seed)
+        return audit_of(judge, drift=drift)
+
+
+def audit_of(judge: families.Judge, *, drift: bool = True) -> Audit:
+    """Audit what a judge knows or can learn."""
+    rows = judge.rows
+    judge.learn()
+    places = judge.places()
+    claims = [claim for place in places for claim in judge.claims(place)]
     return Audit(
         claims=tuple(claims),
-        verdicts=verdicts,
-        drift=families.drift(rows, seed) if drift and len(rows.domains) > 1 else {},
+        verdicts={place.name: _verdict(place, claims, judge.epsilon) for place in places},
+        drift=families.drift(rows, judge.seed) if drift and len(rows.domains) > 1 else {},
         latent_entropy=_entropy(rows),
-        epsilon=epsilon,
-        level=level,
+        epsilon=judge.epsilon,
+        level=judge.level,
         rows=(len(rows.fit), len(rows.audit)),
-        family=chosen,
+        family=judge.family,
         notes=(*_notes(rows), *_crowding_notes(claims)),
     )
 

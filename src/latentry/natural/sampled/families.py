@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,14 @@ from latentry.natural.sampled.refutation import (
     residual_power,
     residual_test,
 )
+from latentry.natural.sampled.regression import Smoother
 from latentry.natural.sampled.rows import Codes, Rows
 from latentry.natural.sampled.students import Lesson, teach
+from latentry.threads import side_by_side
 
 __all__ = ["Judge", "Place", "choose", "drift"]
+
+Out = TypeVar("Out")
 
 Array = NDArray[np.float64]
 _FAMILIES = ("auto", "discrete", "gaussian", "general")
@@ -76,7 +82,11 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Turns rows into claims; all bounds of one audit share epsilon, level and seed."""
+    """Turns rows into claims; all bounds of one audit share epsilon, level and seed.
+
+    What costs time is learned once for each set of rows and remembered: students of a block in a domain or in all rows,
+    and tests of mediation. The same rows asked about as every mixture and as a pool are one set.
+    """
 
     rows: Rows
     family: str
@@ -84,6 +94,27 @@ class Judge:
     level: float
     mean: MeanMethod
     seed: int
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def pooled(self) -> Judge:
+        """The same about all rows together, from the same students and tests."""
+        return replace(self, rows=self.rows.as_one())
+
+    def learn(self) -> None:
+        """Fit all students and run all tests of the places, side by side."""
+        domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
+        jobs: list[Callable[[], Any]] = [lambda j=j: self._tested(j) for j in domains if self.family == "general"]
+        jobs += [lambda j=j, i=i: self._lesson(j, i) for j in domains for i in range(len(self.rows.blocks))]
+        side_by_side(lambda job: job(), jobs)
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Out]) -> Out:
+        if key not in self.known:
+            self.known[key] = make()
+        return self.known[key]
+
+    def _only(self, domain: int | None) -> int | None:
+        """A single domain is all rows."""
+        return None if len(self.rows.domains) == 1 else domain
 
     def places(self) -> list[Place]:
         """Each domain, then every mixture if there are several."""
@@ -128,12 +159,16 @@ class Judge:
 
     def _lessons(self, place: Place, i: int) -> list[Lesson]:
         """One student per domain; for every mixture, one shared student measured in each domain."""
-        rows, block = self.rows, self.rows.blocks[i]
         if place.domain is not None:
-            fit, rest = rows.inside(rows.fit, place.domain), rows.inside(rows.audit, place.domain)
-            return [teach(rows, block, fit, rest, self.seed)]
-        shared = teach(rows, block, rows.fit, rows.audit, self.seed)
+            return [self._lesson(place.domain, i)]
+        rows, shared = self.rows, self._lesson(None, i)
         return [shared.only(rows.inside(rows.audit, j)) for j in self._domains(place)]
+
+    def _lesson(self, domain: int | None, i: int) -> Lesson:
+        """What a student of one block learns in a domain, or in all rows."""
+        rows, where = self.rows, self._only(domain)
+        parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
+        return self._once(("lesson", where, i), lambda: teach(rows, rows.blocks[i], *parts, self.seed))
 
     def _redundancy_ratio(self, domain: int, i: int) -> Ratio | None:
         others = [j for j in range(len(self.rows.blocks)) if j != i]
@@ -236,23 +271,40 @@ class Judge:
         return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
 
     def _general(self, place: Place) -> Claim:
+        tests, gain = self._tested(place.domain)
+        pairs, delta = len(self.rows.blocks) - 1, self._mediation_level
+        inside = self.rows.inside(self.rows.untouched, self._only(place.domain))
+        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))
+        return by_tests("mediation error", place.name, self.epsilon, delta, tests, power, gain)
+
+    @property
+    def _mediation_level(self) -> float:
+        """Domains share the level of a refutation, tests share that of a domain."""
+        return self.level / len(self.rows.domains)
+
+    def _tested(self, domain: int | None) -> tuple[tuple[Refutation, ...], Bound]:
+        """Tests of mediation in a domain or in all rows, and what one class of predictors gains there."""
+        where = self._only(domain)
+        return self._once(("tests", where), lambda: self._tests(self.rows.inside(self.rows.untouched, where)))
+
+    def _tests(self, inside: Codes) -> tuple[tuple[Refutation, ...], Bound]:
         rows = self.rows
-        inside = rows.inside(rows.untouched, place.domain)
         latent = rows.latent_sample(self.seed)
         strata = latent[inside] if rows.categorical else None
         known = np.eye(int(latent.max()) + 1)[latent] if rows.categorical else latent
-        # Domains share the level of a refutation, tests share that of a domain; permutations must resolve it.
-        delta, pairs = self.level / len(rows.domains), len(rows.blocks) - 1
-        draws = max(99, int(np.ceil(2 * pairs / delta)))
+        # Permutations must resolve the level.
+        draws = max(99, int(np.ceil(2 * (len(rows.blocks) - 1) / self._mediation_level)))
+        z = known[inside]
+        smoother = Smoother.of(z, self.seed)
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            x, z = rows.blocks[i].gist[inside], known[inside]
+            x = rows.blocks[i].gist[inside]
             earlier = np.hstack([block.gist[inside] for block in rows.blocks[:i]])
-            tests.append(residual_test(x, earlier, z, seed=self.seed))
-            tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, seed=self.seed))
-        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))
-        gain = predictive_gain(rows.blocks, known, inside, self.level, self.seed)
-        return by_tests("mediation error", place.name, self.epsilon, delta, tuple(tests), power, gain)
+            tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
+            tests.append(
+                neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
+            )
+        return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
 
 
 def _gaussian(rows: Rows, inside: Codes, blocks: list[list[int | str]], given: list[int | str]) -> Ratio:
@@ -281,9 +333,7 @@ def drift(rows: Rows, seed: int) -> dict[str, Bound]:
     else:
         known = latent
     everything = np.hstack([block.features for block in rows.blocks])
-    found = {
-        f"I(Λ; domain | {block.name})": domain_information(rows.domain, block.features, known, seed)
-        for block in rows.blocks
-    }
-    found["I(domain; X | Λ)"] = domain_information(rows.domain, known, everything, seed)
-    return found
+    questions = {f"I(Λ; domain | {block.name})": (block.features, known) for block in rows.blocks}
+    questions["I(domain; X | Λ)"] = (known, everything)
+    found = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
+    return dict(zip(questions, found, strict=True))

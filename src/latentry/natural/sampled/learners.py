@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from latentry.evidence.bound import Bound
 from latentry.natural.sampled.means import mean_upper
 from latentry.natural.sampled.rows import Block, Codes
+from latentry.natural.sampled.trees import tree_labels, tree_numbers
 
 __all__ = ["domain_information", "predictive_gain"]
 
@@ -24,12 +24,10 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
     losses, values = np.empty(len(labels)), int(labels.max()) + 1
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
-        shares = np.tile(np.bincount(labels[fit], minlength=values) / len(fit), (len(rest), 1))
-        seen = np.unique(labels[fit])
-        if features.shape[1] and len(seen) > 1:
-            trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=seed)
-            shares = np.zeros((len(rest), values))
-            shares[:, seen] = trees.fit(features[fit], labels[fit]).predict_proba(features[rest])
+        if features.shape[1]:
+            shares = tree_labels(features[fit], np.eye(values)[labels[fit]])(features[rest])
+        else:
+            shares = np.tile(np.bincount(labels[fit], minlength=values) / len(fit), (len(rest), 1))
         q = 0.999 * shares + 0.001 / values
         losses[rest] = -np.log(q[np.arange(len(rest)), labels[rest]])
     return losses
@@ -38,15 +36,13 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
 def number_losses(features: Array, numbers: Array, seed: int) -> Array:
     """Held-out Gaussian log-losses of the columns of a block, summed, up to a constant."""
     fold = np.random.default_rng(seed).permutation(len(numbers)) % 2
-    losses = np.zeros(len(numbers))
+    losses = np.empty(len(numbers))
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         half, other = fit[: len(fit) // 2], fit[len(fit) // 2 :]
-        for column in numbers.T:
-            trees = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8, random_state=seed)
-            trees.fit(features[half], column[half])
-            width = np.mean((column[other] - trees.predict(features[other])) ** 2)
-            losses[rest] += 0.5 * (np.log(width) + (column[rest] - trees.predict(features[rest])) ** 2 / width)
+        guess = tree_numbers(features[half], numbers[half])
+        width = np.mean((numbers[other] - guess(features[other])) ** 2, axis=0)
+        losses[rest] = 0.5 * (np.log(width) + (numbers[rest] - guess(features[rest])) ** 2 / width).sum(axis=1)
     return losses
 
 

@@ -89,10 +89,9 @@ def _bootstrap_ratios(data: bytes, seed: int) -> Array:
     rows, rng = np.frombuffer(data), np.random.default_rng(seed)
     n, ratios = len(rows), []
     for _ in range(_DRAWS // 100):
-        weights = rng.multinomial(n, np.full(n, 1.0 / n), size=100)
-        means = weights @ rows / n
-        errors = np.sqrt(np.maximum(weights @ rows**2 / n - means**2, 1e-300) / n)
-        ratios.append((means - rows.mean()) / errors)
+        drawn = rows[rng.integers(0, n, size=(100, n), dtype=np.int32)]
+        errors = np.sqrt(np.maximum(drawn.var(axis=1), 1e-300) / n)
+        ratios.append((drawn.mean(axis=1) - rows.mean()) / errors)
     return np.concatenate(ratios)
 
 

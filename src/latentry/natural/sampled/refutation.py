@@ -2,11 +2,13 @@
 
 No test is valid for all continuous laws and has power against any (Shah and Peters 2020), so two families are
 used: products of regression residuals, and nearest-neighbour information against permutations. p-values of
-permutation tests are (1 + b)/(1 + B).
+permutation tests are (1 + b)/(1 + B), or h/l when the h-th draw that beats the data is the l-th of all: there the test
+stops, and both are p-values (Besag and Clifford 1991).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.stats import norm
 
-from latentry.information.ksg import ksg_local
 from latentry.natural.sampled.intervals import discrete_ratio
+from latentry.natural.sampled.pairs import neighbour_orders, pairs_of, strata_orders
 from latentry.natural.sampled.regression import Smoother
 
 __all__ = ["Refutation", "neighbour_test", "permutation_test", "residual_power", "residual_test"]
@@ -23,6 +25,8 @@ __all__ = ["Refutation", "neighbour_test", "permutation_test", "residual_power",
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _NEIGHBOUR_ROWS = 800
+_ENOUGH = 10  # draws that beat the data, after which nothing can be refuted any more
+_FIRST = 20  # draws made before the others: under independence most tests end with them
 
 
 @dataclass(frozen=True)
@@ -50,26 +54,34 @@ def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, see
     """
     rng = np.random.default_rng(seed)
     seen = discrete_ratio(blocks, given)
-    beaten = 0
-    for _ in range(draws):
-        shuffled = [blocks[0], *(_permute_within(block, given, rng) for block in blocks[1:])]
-        beaten += discrete_ratio(shuffled, given).value >= seen.value - 1e-12
-    return Refutation("stratified permutation", (1 + beaten) / (1 + draws), seen.corrected, len(given))
+
+    def values(count: int) -> Iterator[float]:
+        for _ in range(count):
+            orders = strata_orders(given, len(blocks) - 1, rng)
+            shuffled = [blocks[0], *(block[order] for block, order in zip(blocks[1:], orders, strict=True))]
+            yield discrete_ratio(shuffled, given).value
+
+    return Refutation("stratified permutation", _p_value(seen.value - 1e-12, draws, values), seen.corrected, len(given))
 
 
-def _permute_within(block: NDArray, given: Codes, rng: np.random.Generator) -> NDArray:
-    order = np.lexsort((rng.random(len(given)), given))
-    result = np.empty_like(block)
-    result[np.argsort(given, kind="stable")] = block[order]
-    return result
+def _p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) -> float:
+    """Sequential permutation p-value: `values(n)` gives the statistics of the next n draws, one after the other."""
+    beaten = made = 0
+    for batch in (min(_FIRST, draws), draws - min(_FIRST, draws)):
+        for value in values(batch):
+            made += 1
+            beaten += value >= seen
+            if beaten == _ENOUGH:
+                return beaten / made
+    return (1 + beaten) / (1 + draws)
 
 
-def residual_test(x: Array, y: Array, z: Array, *, seed: int = 0) -> Refutation:
+def residual_test(x: Array, y: Array, z: Array, *, smoother: Smoother | None = None, seed: int = 0) -> Refutation:
     """Generalised covariance measure (Shah and Peters 2020): do the residuals of x and y on z correlate?
 
     The largest of all pairs of columns counts, with a Bonferroni correction; see `regression` for the regressions.
     """
-    p, rho = Smoother.of(z, seed).p_value(x, y)
+    p, rho = (smoother or Smoother.of(z, seed)).p_value(x, y)
     return Refutation("regression residuals", p, -0.5 * float(np.log1p(-(min(rho, 0.999999) ** 2))), len(x))
 
 
@@ -83,7 +95,15 @@ def residual_power(rows: int, epsilon: float, delta: float) -> float:
 
 
 def neighbour_test(
-    x: Array, y: Array, z: Array, *, strata: Codes | None = None, draws: int = 99, k: int = 5, seed: int = 0
+    x: Array,
+    y: Array,
+    z: Array,
+    *,
+    strata: Codes | None = None,
+    draws: int = 99,
+    k: int = 5,
+    smoother: Smoother | None = None,
+    seed: int = 0,
 ) -> Refutation:
     """Nearest-neighbour conditional information against permutations that keep z (Runge 2018).
 
@@ -94,18 +114,35 @@ def neighbour_test(
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
     if strata is None:
-        smoother = Smoother.of(z, seed)
-        x, y = smoother.residuals(x), smoother.residuals(y)
+        known = smoother or Smoother.of(z, seed)
+        x, y = known.residuals(x), known.residuals(y)
     u, v, w = (_ranks(part[rows], rng) for part in (x, y, z))
     inside = None if strata is None else strata[rows]
-    near = cKDTree(w).query(w, min(8, len(rows)))[1]
-    local = _information(u, v, w, inside, k)
+    statistic = _Information(u, v, w, inside, k)
+    local = statistic.local()
     seen, error = float(local.mean()), float(local.std() / np.sqrt(len(local)))
-    beaten = 0
-    for _ in range(draws):
-        order = _permutation(len(rows), inside, near, rng)
-        beaten += _information(u[order], v, w, inside, k).mean() >= seen
-    return Refutation("nearest neighbours", (1 + beaten) / (1 + draws), max(0.0, seen), len(rows), error)
+    near = cKDTree(w).query(w, min(8, len(rows)))[1]
+
+    def values(count: int) -> Iterator[float]:
+        orders = neighbour_orders(near, count, rng) if inside is None else strata_orders(inside, count, rng)
+        return (float(statistic.local(order).mean()) for order in orders)
+
+    return Refutation("nearest neighbours", _p_value(seen, draws, values), max(0.0, seen), len(rows), error)
+
+
+class _Information:
+    """The contribution of every row to the conditional information, for any order of the rows of u."""
+
+    def __init__(self, u: Array, v: Array, w: Array, strata: Codes | None, k: int) -> None:
+        self._rows, self._groups = len(u), pairs_of(u, v, w, strata, k)
+
+    def local(self, order: Codes | None = None) -> Array:
+        local = np.zeros(self._rows)
+        for group in self._groups:
+            # A permutation keeps to the strata, so that its rows in a group are rows of the group.
+            inside = None if order is None else np.searchsorted(group.rows, order[group.rows])
+            local[group.rows] = group.local(inside)
+        return local
 
 
 def _ranks(rows: Array, rng: np.random.Generator) -> Array:
@@ -121,27 +158,3 @@ def _scores(column: Array, rng: np.random.Generator) -> Array:
     ranks = np.empty(len(column))
     ranks[np.lexsort((rng.random(len(column)), column))] = np.arange(1, len(column) + 1)
     return norm.ppf(ranks / (len(column) + 1))
-
-
-def _information(u: Array, v: Array, w: Array, strata: Codes | None, k: int) -> Array:
-    """The contribution of every row to the conditional information."""
-    if strata is None:
-        return ksg_local(u, v, w, k=k)
-    local = np.zeros(len(u))
-    for value in np.unique(strata):
-        inside = strata == value
-        if inside.sum() > 2 * k:
-            local[inside] = ksg_local(u[inside], v[inside], k=k)
-    return local
-
-
-def _permutation(n: int, strata: Codes | None, near: Codes, rng: np.random.Generator) -> Codes:
-    """Rows to take x from: within a stratum, or among the unused neighbours of each row."""
-    if strata is not None:
-        return _permute_within(np.arange(n), strata, rng)
-    order, used = np.empty(n, dtype=np.int64), np.zeros(n, dtype=bool)
-    for row in rng.permutation(n):
-        free = near[row][~used[near[row]]]
-        order[row] = rng.choice(free) if len(free) else rng.choice(near[row])
-        used[order[row]] = True
-    return order

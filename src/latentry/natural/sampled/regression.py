@@ -8,6 +8,7 @@ grows), and the test counts the variance that the regressions themselves bring.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +41,21 @@ class Smoother:
         strong = values > 1e-7 * values.max(initial=0.0)
         return cls(left[:, strong], values[strong] ** 2 / len(z))
 
+    @cached_property
+    def _all_shares(self) -> Array:
+        """How much each axis keeps, penalty by penalty."""
+        return self.strengths / (self.strengths + _PENALTIES[:, None])
+
+    @cached_property
+    def _all_free(self) -> Array:
+        """1 − the leverage of each row, penalty by penalty."""
+        return np.maximum(1.0 - 1.0 / len(self.axes) - self._all_shares @ (self.axes**2).T, 1e-6)
+
     def shrinkage(self, target: Array) -> Array:
         """How much of the target each axis takes: four steps less penalty than leave-one-out would choose."""
-        turned = self.axes.T @ target
-        shares = self.strengths / (self.strengths + _PENALTIES[:, None])
-        fitted = (shares * turned) @ self.axes.T
-        free = np.maximum(1.0 - 1.0 / len(target) - shares @ (self.axes**2).T, 1e-6)
-        errors = (((target - fitted) / free) ** 2).mean(axis=1)
-        return shares[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
+        fitted = (self._all_shares * (self.axes.T @ target)) @ self.axes.T
+        errors = (((target - fitted) / self._all_free) ** 2).mean(axis=1)
+        return self._all_shares[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
 
     def without(self, target: Array, shares: Array) -> Array:
         """(I − S) target."""
@@ -62,8 +70,7 @@ class Smoother:
         >>> bool(np.corrcoef(left[:, 0], noise[:, 0])[0, 1] > 0.9)
         True
         """
-        centred = (target - target.mean(axis=0)).T
-        return np.column_stack([self.without(t, self.shrinkage(t)) for t in centred])
+        return np.column_stack([self._explained(column)[0] for column in target.T])
 
     def score(self, x: Array, y: Array) -> tuple[float, float]:
         """How many standard errors the product of the residuals of x and y is from zero, and their correlation.
@@ -71,9 +78,16 @@ class Smoother:
         With r_x = (I − S_x) x, the statistic r_x·r_y = x·v, v = (I − S_x)(I − S_y) y: given y and z its variance is
         Σ_i Var(x_i|z_i) v_i², estimated by leave-one-out residuals. The larger of both ways round is used.
         """
-        x, y = x - x.mean(), y - y.mean()
-        shares, others = self.shrinkage(x), self.shrinkage(y)
-        left, right = self.without(x, shares), self.without(y, others)
+        return self._score(self._explained(x), self._explained(y))
+
+    def _explained(self, target: Array) -> tuple[Array, Array]:
+        """What z leaves of a column, and how much of it each axis took."""
+        centred = target - target.mean()
+        shares = self.shrinkage(centred)
+        return self.without(centred, shares), shares
+
+    def _score(self, first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[float, float]:
+        (left, shares), (right, others) = first, second
         product = float(left @ right)
         widths = [
             float(np.sum((r / self._free(s)) ** 2 * self.without(other, s) ** 2))
@@ -90,7 +104,8 @@ class Smoother:
 
     def p_value(self, x: Array, y: Array) -> tuple[float, float]:
         """Of no correlation between any columns of the residuals of x and y, and the largest correlation."""
-        pairs = [self.score(a, b) for a in x.T for b in y.T]
+        left, right = ([self._explained(column) for column in part.T] for part in (x, y))
+        pairs = [self._score(a, b) for a in left for b in right]
         score, correlation = max(pairs, key=lambda pair: abs(pair[0]))
         return min(1.0, len(pairs) * 2.0 * float(norm.sf(abs(score)))), abs(correlation)
 

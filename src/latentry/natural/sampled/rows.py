@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _FEWEST = 40
 _FEWEST_LABELLED = 2  # on each side of the split, where bounds hold at every sample size
+_FAIR = 0.8  # of its due that a domain must get of each part of a split
 _FEW = 20  # different numbers, up to which a column is taken as labels
 # Columns that learners see, columns that tests see, and label values that tests tell apart.
 _WIDE, _GIST, _COMMON = 30, 5, 12
@@ -77,6 +78,13 @@ class Block:
         return cls(name, values, None, turned if values.shape[1] > _WIDE else values, turned[:, :_GIST])
 
 
+    def reordered(self, order: Codes, fit: Codes, seed: int) -> Block:
+        """The same block with its rows in another order; components are those of the rows that fit then."""
+        if self.levels is not None:
+            return Block.of_labels(self.name, self.values[order])
+        return Block.of_numbers(self.name, self.values[order], fit, seed)
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Everything an audit looks at, with the rows split into those that fit students and those that audit.
@@ -92,6 +100,8 @@ class Rows:
     audit: Codes
     untouched: Codes
     dropped: int
+    kept: Codes  # the complete ones among the rows that were given
+    plain: bool = True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
     taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
     latent_taken_as_labels: bool = False
 
@@ -104,6 +114,22 @@ class Rows:
     def discrete(self) -> bool:
         """Whether observables and latent all have finitely many values."""
         return self.categorical and all(b.discrete for b in self.blocks)
+
+    def of(self, channel: Channel) -> Rows:
+        """The same rows and blocks with another latent, one row of it for each row that was given."""
+        rows = replace(self, channel=_take(_as_channel(channel, len(channel), None, None, self.fit, 0), self.kept))
+        _check_domains(rows)
+        return rows
+
+    def with_block(self, place: int, block: Block) -> Rows:
+        """The same rows with another block in one place."""
+        return replace(self, blocks=(*self.blocks[:place], block, *self.blocks[place + 1 :]))
+
+    def as_one(self) -> Rows:
+        """The same rows as if from one domain; only a split that ignores the domains allows it."""
+        if not self.plain:
+            raise DataError("these rows were split domain by domain: gather them again without their domains")
+        return replace(self, domain=np.zeros_like(self.domain), domains=("all rows",))
 
     def latent_sample(self, seed: int) -> NDArray[Any]:
         """One draw of the latent per row."""
@@ -140,10 +166,7 @@ def gather(
     kept = np.flatnonzero(present)
     if len(kept) < _FEWEST:
         raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
-    try:
-        parts = split_rows(len(kept), (fit, 1 - fit), codes[kept], None, seed)
-    except DataError as problem:
-        raise DataError(f"fit={fit}: {problem}") from None
+    parts, plain = _split(codes[kept], fit, seed)
     told = (*labels, *numbers)
     alike = tuple(name for name, column in named.items() if name not in told and _few_values(column, kept))
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
@@ -161,11 +184,37 @@ def gather(
         audit=parts[1],
         untouched=np.arange(len(kept)) if quantiser is None else parts[1],
         dropped=count - len(kept),
+        kept=kept,
+        plain=plain,
         taken_as_labels=alike,
         latent_taken_as_labels=isinstance(whole, CategoricalChannel) and quantiser is None and _is_float(channel),
     )
     _check_domains(rows)
     return rows
+
+
+def _split(domain: Codes, fit: float, seed: int) -> tuple[tuple[Codes, ...], bool]:
+    """Rows that fit and rows that audit, and whether they were drawn without regard to the domain.
+
+    Drawn so, the audit rows are independent rows of each domain and of the pool as well, and one student serves both.
+    Where chance gives a domain much less than its part, every domain is split by itself.
+    """
+    try:
+        plain = split_rows(len(domain), (fit, 1 - fit), None, None, seed)
+        if len(np.unique(domain)) == 1 or _fair(domain, plain, (fit, 1 - fit)):
+            return plain, True
+        return split_rows(len(domain), (fit, 1 - fit), domain, None, seed), False
+    except DataError as problem:
+        raise DataError(f"fit={fit}: {problem}") from None
+
+
+def _fair(domain: Codes, parts: Sequence[Codes], shares: Sequence[float]) -> bool:
+    """Whether every part of every domain has at least four fifths of its due, and rows enough for any bound."""
+    due = np.bincount(domain)
+    counts = [np.bincount(domain[part], minlength=len(due)) for part in parts]
+    return all(
+        (count >= np.maximum(_FAIR * share * due, _FEWEST // 2)).all() for count, share in zip(counts, shares, strict=True)
+    )
 
 
 def _check_kinds(named: Mapping[str, Any], labels: Sequence[str], numbers: Sequence[str]) -> None:

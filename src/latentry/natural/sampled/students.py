@@ -6,37 +6,30 @@ for all domains bounds the error of every mixture, because its loss is linear in
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.linear_model import RidgeCV
 
 from latentry.data import CategoricalChannel, GaussianChannel
+from latentry.natural.sampled.kernels import kernel_features, kernel_regression
 from latentry.natural.sampled.means import MeanMethod, mean_upper
+from latentry.natural.sampled.nets import fit_net
 from latentry.natural.sampled.rows import Block, Codes, Rows
+from latentry.natural.sampled.trees import tree_labels, tree_numbers
 
 __all__ = ["Lesson", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
-_NET_ROWS = 300
-_NET: dict[str, Any] = {
-    "hidden_layer_sizes": (64, 64),
-    "learning_rate_init": 3e-3,
-    "early_stopping": True,
-    "n_iter_no_change": 25,
-    "max_iter": 300,
-}
+Student = Callable[[Array, Block, Codes, int], Guess]  # of the latent, from a block, on some rows, with a seed
+_HIDDEN = 48
+_NET_ROWS = 100  # from so many fit rows on a net is worth a try
+_FEW, _FOLDS = 300, 3  # up to so many fit rows every third of them takes its turn in choosing a student
+_FAR = 6.0  # spreads from the mean, beyond which a feature says no more: students do not extrapolate
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +65,7 @@ def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Less
 def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     truth = channel.probabilities
     values = truth.shape[1]
-    if block.discrete:
-        students: dict[str, Callable[..., Guess]] = {"counts": _count_student}
-    else:
-        students = {"logistic": _logistic, "boosted trees": _boosted}
-        students |= {"net": _net} if _worth_a_net(block, fit) else {}
-    name, guess = _best_student(students, truth, block, fit, seed)
+    name, guess = _best_student(_of_labels(block, len(fit)), truth, block, fit, seed)
     # A floor keeps the loss bounded; it costs about this share of a nat.
     floor = min(0.05, 0.2 / np.sqrt(len(audit)))
     q = (1 - floor) * guess(audit) + floor / values
@@ -85,22 +73,37 @@ def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, a
     return Lesson(losses, audit, float(np.log(values / floor)), name)
 
 
+def _of_labels(block: Block, rows: int) -> dict[str, Student]:
+    """Counting is best for labels; smooth functions and trees complement each other for numbers."""
+    if block.discrete:
+        return {"counts": _count_student}
+    found: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
+    found |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
+    return found | ({"net": _net} if rows >= _NET_ROWS else {})
+
+
 def _best_student(
-    students: dict[str, Callable[..., Guess]], truth: Array, block: Block, fit: Codes, seed: int
+    students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
 ) -> tuple[str, Guess]:
     """Choose on a third of the fit rows, then fit on all of them."""
-    if len(students) == 1:
-        name, make = next(iter(students.items()))
-        return name, make(truth, block, fit, seed)
-    order = np.random.default_rng(seed).permutation(fit)
-    third = len(order) // 3
-    test, train = order[:third], order[third:]
-    scores = {
-        name: float(rel_entr(truth[test], 0.999 * make(truth, block, train, seed)(test) + 0.001 / truth.shape[1]).sum())
-        for name, make in students.items()
-    }
-    best = min(scores, key=lambda name: scores[name])
+
+    def loss(name: str) -> float:
+        return sum(_divergence(students[name](truth, block, train, seed), truth, test) for test, train in parts)
+
+    parts = _thirds(fit, seed)
+    best = min(students, key=loss) if len(students) > 1 else next(iter(students))
     return best, students[best](truth, block, fit, seed)
+
+
+def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
+    """Rows that choose and rows that teach: once, or where rows are few, every third in turn."""
+    parts = np.array_split(np.random.default_rng(seed).permutation(fit), _FOLDS)
+    turns = [(test, np.concatenate([p for p in parts if p is not test])) for test in parts]
+    return turns if len(fit) <= _FEW else turns[:1]
+
+
+def _divergence(guess: Guess, truth: Array, rows: Codes) -> float:
+    return float(rel_entr(truth[rows], 0.999 * guess(rows) + 0.001 / truth.shape[1]).sum())
 
 
 def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
@@ -113,109 +116,99 @@ def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
     return lambda rows: table[codes[rows]]
 
 
-def _weighted_fit(model: object, truth: Array, block: Block, fit: Codes, weight: str) -> Guess:
-    """Learn soft labels as weighted copies of each row."""
-    kept = np.argwhere(truth[fit] > 1e-9)
-    x, y = block.features[fit][kept[:, 0]], kept[:, 1]
-    weights = truth[fit][kept[:, 0], kept[:, 1]]
-    values = truth.shape[1]
-    present = np.unique(y)
-    if len(present) < 2:
-        return lambda rows: np.tile(np.eye(values)[present[0]], (len(rows), 1))
-    model.fit(x, y, **{weight: weights})  # type: ignore[attr-defined]
-
-    def guess(rows: Codes) -> Array:
-        result = np.zeros((len(rows), values))
-        result[:, present] = model.predict_proba(block.features[rows])  # type: ignore[attr-defined]
-        return result
-
-    return guess
+def _standard(block: Block, fit: Codes) -> Guess:
+    """The features of rows in units of their spread among the fit rows, and no further away than those may be."""
+    known = block.features[fit]
+    centre, spread = known.mean(axis=0), known.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    return lambda rows: np.clip((block.features[rows] - centre) / scale, -_FAR, _FAR)
 
 
-def _logistic(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
-    return _weighted_fit(model, truth, block, fit, "logisticregression__sample_weight")
+def _logistic(penalty: float) -> Student:
+    """Logistic regression; the penalty is on half the squared weights, beside the sum of the losses."""
+
+    def student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+        x = _standard(block, fit)
+        model = fit_net(x(fit), truth[fit], soft=True, decay=penalty / len(fit), patient=True)
+        return lambda rows: model(x(rows))
+
+    return student
 
 
-def _boosted(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    model = HistGradientBoostingClassifier(max_iter=100, learning_rate=0.1, max_leaf_nodes=15, random_state=seed)
-    return _weighted_fit(model, truth, block, fit, "sample_weight")
-
-
-def _worth_a_net(block: Block, fit: Codes) -> bool:
-    """Trees cut along one column at a time: enough for one, wasteful for functions of several at once."""
-    return block.features.shape[1] > 1 and len(fit) >= _NET_ROWS
+def _kernel(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """A logistic regression on the features of the kernel regression that comes nearest to the probabilities."""
+    x = _standard(block, fit)
+    features = kernel_features(x(fit), truth[fit], seed)
+    model = fit_net(features(x(fit)), truth[fit], soft=True, decay=0.1 / len(fit), patient=True)
+    return lambda rows: model(features(x(rows)))
 
 
 def _net(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    net = MLPClassifier(**_NET, random_state=seed)
-    return _weighted_fit(_Patient(StandardScaler(), net), truth, block, fit, "sample_weight")
+    x = _standard(block, fit)
+    model = fit_net(x(fit), truth[fit], _HIDDEN, soft=True, seed=seed)
+    return lambda rows: model(x(rows))
 
 
-@dataclass(frozen=True, eq=False)
-class _Patient:
-    """A scaled net; running out of epochs is no news, since its held-out loss is what counts."""
-
-    scaler: StandardScaler
-    net: MLPClassifier | MLPRegressor
-
-    def fit(self, x: Array, y: Array, **options: Array) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self.net.fit(self.scaler.fit_transform(x), y, **options)
-
-    def predict(self, x: Array) -> Array:
-        return self.net.predict(self.scaler.transform(x))
-
-    def predict_proba(self, x: Array) -> Array:
-        return self.net.predict_proba(self.scaler.transform(x))
+def _trees(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    model = tree_labels(block.features[fit], truth[fit])
+    return lambda rows: model(block.features[rows])
 
 
 def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     """A student N(m(x_i), s²) per latent coordinate; D(K‖q) in closed form, summed over coordinates."""
-    order = np.random.default_rng(seed).permutation(fit)
-    third = len(order) // 3
-    test, train = order[:third], order[third:]
-    losses = {}
-    students = {"ridge": _ridge, "boosted trees": _boosted_mean}
-    students |= {"net": _net_mean} if not block.discrete and _worth_a_net(block, fit) else {}
-    for name, regress in students.items():
-        losses[name] = _gaussian_losses(channel, regress(channel.mean, block, train, seed), test, audit)
+    parts = _thirds(fit, seed)
+    losses = {
+        name: _gaussian_losses(channel, [student(channel.mean, block, train, seed) for _, train in parts], parts, audit)
+        for name, student in _of_numbers(block, len(fit)).items()
+    }
     best = min(losses, key=lambda name: losses[name][0])
     return Lesson(losses[best][1], audit, np.inf, best)
 
 
-def _gaussian_losses(channel: GaussianChannel, guess: Guess, test: Codes, audit: Codes) -> tuple[float, Array]:
-    """Loss on the rows that set the student's width, and losses on the audit rows."""
-    width = (channel.scale[test] ** 2 + (channel.mean[test] - guess(test)) ** 2).mean(axis=0)
+def _of_numbers(block: Block, rows: int) -> dict[str, Student]:
+    found: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
+    if block.discrete:
+        return found
+    return {**found, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
 
-    def loss(rows: Codes) -> Array:
+
+def _gaussian_losses(
+    channel: GaussianChannel, guesses: list[Guess], parts: list[tuple[Codes, Codes]], audit: Codes
+) -> tuple[float, Array]:
+    """Loss on the rows that set the student's width, and losses on the audit rows; of several guesses the mean counts."""
+    test = np.concatenate([rows for rows, _ in parts])
+    gaps = np.concatenate([channel.mean[rows] - guess(rows) for guess, (rows, _) in zip(guesses, parts, strict=True)])
+    width = (channel.scale[test] ** 2 + gaps**2).mean(axis=0)
+
+    def loss(rows: Codes, gap: Array) -> Array:
         variance = channel.scale[rows] ** 2
-        gap = (channel.mean[rows] - guess(rows)) ** 2
-        return 0.5 * (np.log(width / variance) + (variance + gap) / width - 1.0).sum(axis=1)
+        return 0.5 * (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
 
-    return float(loss(test).mean()), loss(audit)
+    told = np.mean([guess(audit) for guess in guesses], axis=0)
+    return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - told)
 
 
 def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    model = make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-3, 3, 7)))
-    model.fit(block.features[fit], mean[fit])
-    return lambda rows: model.predict(block.features[rows]).reshape(len(rows), -1)
+    x = _standard(block, fit)
+    model = RidgeCV(alphas=np.logspace(-3, 3, 7)).fit(x(fit), mean[fit])
+    return lambda rows: model.predict(x(rows)).reshape(len(rows), -1)
 
 
-def _boosted_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
-    models = [
-        HistGradientBoostingRegressor(max_iter=100, max_leaf_nodes=15, random_state=seed).fit(block.features[fit], y)
-        for y in mean[fit].T
-    ]
-    return lambda rows: np.column_stack([m.predict(block.features[rows]) for m in models])
+def _trees_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    model = tree_numbers(block.features[fit], mean[fit])
+    return lambda rows: model(block.features[rows])
+
+
+def _kernel_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    x = _standard(block, fit)
+    model = kernel_regression(x(fit), mean[fit], seed)
+    return lambda rows: model(x(rows))
 
 
 def _net_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
     """Learns the latent in units of its spread, so that no coordinate drowns another."""
+    x = _standard(block, fit)
     centre, spread = mean[fit].mean(axis=0), mean[fit].std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
-    model = _Patient(StandardScaler(), MLPRegressor(**_NET, random_state=seed))
-    target = (mean[fit] - centre) / scale
-    model.fit(block.features[fit], target if target.shape[1] > 1 else target[:, 0])
-    return lambda rows: centre + scale * model.predict(block.features[rows]).reshape(len(rows), -1)
+    model = fit_net(x(fit), (mean[fit] - centre) / scale, _HIDDEN, soft=False, seed=seed)
+    return lambda rows: centre + scale * model(x(rows))

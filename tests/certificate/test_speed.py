@@ -1,0 +1,90 @@
+"""What a certificate costs, counted in students and rows, and that threads change nothing but the time."""
+
+import json
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.certificate.stages import Stage
+
+
+@pytest.fixture(scope="module")
+def embedding():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((600, 2))
+    views = {name: np.tanh(z @ rng.standard_normal((2, 3))) + 0.1 * rng.standard_normal((600, 3)) for name in "ab"}
+    return lt.Dataset(views, domain=rng.integers(0, 3, 600)), z
+
+
+def counted(monkeypatch):
+    """Every lesson: block, latent, and the rows that fitted the student."""
+    from latentry.natural.sampled import families
+
+    taught, teach = [], families.teach
+
+    def count(rows, block, fit, audit, seed):
+        taught.append((block.name, np.asarray(rows.channel.sample(0)).tobytes(), block.features.tobytes(), fit.tobytes()))
+        return teach(rows, block, fit, audit, seed)
+
+    monkeypatch.setattr(families, "teach", count)
+    return taught
+
+
+def test_every_student_is_fitted_once(embedding, monkeypatch):
+    """One for each block in each domain and in all rows, which serves mixtures and pool; one for each control."""
+    data, z = embedding
+    taught = counted(monkeypatch)
+    found = lt.certify(z, data, only=["natural", "controls"])
+    blocks, domains = 2, 3
+    controls = blocks + 3  # permuted modalities, a coin, a constant, a copy
+    assert len(taught) == blocks * (domains + 1) + controls
+    assert len(set(taught)) == len(taught)
+    assert any(name.endswith("all rows pooled, upper") for name in found["natural"].numbers)
+
+
+def test_the_tests_of_all_rows_serve_mixtures_and_pool(embedding, monkeypatch):
+    from latentry.natural.sampled import families
+
+    ran, test = [], families.neighbour_test
+    monkeypatch.setattr(families, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named))
+    lt.certify(embedding[1], embedding[0], only=["natural"])
+    assert sorted(ran)[-1] == 600
+    assert len(ran) == 4
+    assert sum(ran) == 1200
+
+
+@pytest.mark.parametrize("kind", ["numbers", "labels"])
+def test_threads_change_nothing(embedding, kind, monkeypatch):
+    data, z = embedding
+    latents = z if kind == "numbers" else (z[:, 0] > 0).astype(int)
+    records = []
+    for threads in (1, 4):
+        monkeypatch.setattr("latentry.threads.cores", lambda threads=threads: threads)
+        record = json.loads(lt.certify(latents, data).to_json())
+        records.append({name: value for name, value in record.items() if name != "made"})
+    assert records[0] == records[1]
+
+
+def test_a_sample_of_the_rows_is_named():
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 4600)
+    rows = {"a": label.copy(), "b": np.where(rng.random(4600) < 0.05, 1 - label, label)}
+    found = lt.certify(label, rows)
+    assert "Judged on 4,000 of 4,600 rows, drawn at random" in " ".join(found["natural"].notes)
+    assert "Measured on 1,000 of 4,600 rows" in " ".join(found["informative"].notes)
+    assert "Run on 760 of 4,600 rows" in " ".join(found["controls"].notes)
+    assert sum(found["natural"].details["rows"]) == 4000
+    whole = lt.certify(label[:700], {name: column[:700] for name, column in rows.items()})
+    assert not [note for note in whole["natural"].notes if "Judged on" in note]
+    assert "Measured on all 700 rows" in whole["informative"].notes[0]
+
+
+def test_progress_names_parts_and_says_how_much_is_left(embedding):
+    said = []
+    lt.certify(embedding[1], embedding[0], only=["natural", "controls", "fit"], progress=said.append)
+    assert said == ["fit", "natural", "controls"]
+    assert all(isinstance(stage, Stage) for stage in said)
+    assert said[0].done == 0.0
+    assert [b.done - a.done for a, b in zip(said, said[1:], strict=False)] == pytest.approx([s.own for s in said[:-1]])
+    assert said[-1].left == pytest.approx(said[-1].own)
