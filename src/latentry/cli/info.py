@@ -14,7 +14,8 @@ import typer
 
 import latentry
 from latentry.cli.options import AsJson, DomainName, answer
-from latentry.data import read, read_columns
+from latentry.data import Dataset, read, read_columns
+from latentry.errors import DataError, nearest
 from latentry.models import MODELS, PICTURE_MODELS
 from latentry.training import holds_run, read_run
 
@@ -26,9 +27,12 @@ def info(
         Path | None, typer.Argument(help="A run folder or a data file; nothing shows this installation.")
     ] = None,
     domain: DomainName = None,
+    model: Annotated[
+        str, typer.Option(help="For a data file, the model whose networks and cost are shown: with its default settings.")
+    ] = "vae",
     json: AsJson = False,
 ) -> None:
-    """Say what a run folder, a data file, or this installation holds."""
+    """Say what a run folder, a data file, or this installation holds, and what a fit to the data would cost."""
     if path is None:
         result = _installation()
     elif holds_run(path):
@@ -40,9 +44,20 @@ def info(
         return
     else:
         data = read(path, domain=domain)
-        answer({"rows": len(data), **data.layout.to_json()}, data.describe(), as_json=json)
+        cost = _cost(model, data)
+        answer({"rows": len(data), **data.layout.to_json(), "fit": cost}, f"{data.describe()}\n\n{cost}", as_json=json)
         return
     answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
+
+
+def _cost(name: str, data: Dataset) -> str:
+    """What a fit with default settings would use, or why it is not possible."""
+    if name not in MODELS:
+        raise DataError(f"--model={name}: there is no such model{nearest(name, MODELS)}")
+    try:
+        return MODELS[name]().describe(data)
+    except DataError as why:
+        return f"{MODELS[name].__name__}, with its default settings, cannot be fitted to these data: {why}"
 
 
 def _column(values: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
@@ -149,11 +149,32 @@ class LatentModel(TransformerMixin, BaseEstimator):
             raise CheckpointError(
                 f"{run} holds an earlier run: pass resume=True to go on with it, or choose another folder."
             )
+        self._learn(data)
+        self._train(self._task(data), earlier, run, save_every, logger)
+
+    def _learn(self, data: Dataset) -> None:
+        """Note what of the data the model must know before it is built."""
         self.layout_: Layout = data.layout
         self.fingerprint_, self.rows_ = data.fingerprint, len(data)
         self.facts_: dict[str, Any] = self.learn_facts(data)
         self._check_size(data)
-        self._train(self._task(data), earlier, run, save_every, logger)
+
+    def describe(self, X: Any, y: Any = None) -> str:
+        """Say which networks a fit to these data would use, how many weights, and about what an epoch costs.
+
+        Nothing is fitted, and the model stays as it is.
+
+        Args:
+            X: As for :meth:`fit`.
+            y: As for :meth:`fit`.
+        """
+        from latentry.models.describing import describe_task
+
+        check_common(self)
+        model = clone(self)
+        data = without_empty_domains(model._read(X, y, fitting=True))
+        model._learn(data)
+        return describe_task(type(self).__name__, model._task(data), len(data))
 
     def transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Posterior means, one row of latents per row of data."""

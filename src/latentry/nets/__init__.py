@@ -1,7 +1,8 @@
 """Encoders, decoders, bijections and likelihood heads."""
 
 from latentry.nets.bijections import Flow
-from latentry.nets.chosen import ARCHITECTURES, decoder_for, encoder_for
+from latentry.nets.chosen import ARCHITECTURES, FlatDecoder, FlatEncoder, decoder_for, encoder_for
+from latentry.nets.convolution import ConvolutionDecoder, ConvolutionEncoder
 from latentry.nets.dense import Dense
 from latentry.nets.experts import product_of_experts
 from latentry.nets.heads import HEADS, Head, head_for
@@ -21,6 +22,10 @@ from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, 
 from latentry.nets.sparsity import SparsityTerm
 
 __all__ = [
+    "ConvolutionDecoder",
+    "ConvolutionEncoder",
+    "FlatDecoder",
+    "FlatEncoder",
     "ARCHITECTURES",
     "EXPERTS",
     "FAMILIES",

@@ -34,6 +34,10 @@ class FlatEncoder(eqx.Module):
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, " outputs"]:
         return self.net(x.reshape(-1))
 
+    def in_words(self) -> str:
+        """Name the layers."""
+        return self.net.in_words()
+
 
 class FlatDecoder(eqx.Module):
     """A dense network whose outputs are laid out as (shape of a row, parameters per entry)."""
@@ -49,6 +53,10 @@ class FlatDecoder(eqx.Module):
 
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
         return self.net(z).reshape(self.shape)
+
+    def in_words(self) -> str:
+        """Name the layers."""
+        return self.net.in_words()
 
 
 def encoder_for(

@@ -20,6 +20,7 @@ from latentry.nets.layers import convolution, linear
 
 __all__ = ["ConvolutionDecoder", "ConvolutionEncoder", "spatial"]
 
+_DOUBLINGS = 2  # of the channels: more would cost much on long curves and large images, and help little
 _SMALLEST = 4  # points per axis where convolution ends and a dense layer takes over
 
 
@@ -62,7 +63,7 @@ class ConvolutionEncoder(eqx.Module):
         keys = jax.random.split(key, len(sizes))
         layers = []
         for level, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
-            wide = width * 2**level
+            wide = width * 2 ** min(level, _DOUBLINGS)
             layers.append(convolution(len(axes), channels, wide, _strides(before, after), key=keys[level]))
             channels = wide
         self.layers = tuple(layers)
@@ -73,6 +74,11 @@ class ConvolutionEncoder(eqx.Module):
         for layer in self.layers:
             y = jax.nn.gelu(convolve(y, layer.weight, layer.stride) + layer.bias.reshape(-1))
         return self.head(jnp.moveaxis(y, -1, 0).reshape(-1))
+
+    def in_words(self) -> str:
+        """Name the channels."""
+        channels = [layer.out_channels for layer in self.layers]
+        return f"convolutions, {_joined(channels)} channels, then {self.head.in_words()}"
 
 
 class ConvolutionDecoder(eqx.Module):
@@ -96,7 +102,7 @@ class ConvolutionDecoder(eqx.Module):
         self.shape, self.parameters = shape, parameters
         levels = len(self.sizes) - 1
         keys = jax.random.split(key, levels + 2)
-        wide = [width * 2 ** max(levels - 1 - level, 0) for level in range(levels + 1)]
+        wide = [width * 2 ** min(max(levels - 1 - level, 0), _DOUBLINGS) for level in range(levels + 1)]
         self.head = Dense(inputs, wide[0] * math.prod(self.sizes[0]), (), key=keys[0])
         self.layers = tuple(
             convolution(len(axes), wide[level], wide[level + 1], key=keys[level + 1]) for level in range(levels)
@@ -109,6 +115,15 @@ class ConvolutionDecoder(eqx.Module):
             y = jax.nn.gelu(_convolve_resized(y, layer.weight, size) + layer.bias.reshape(-1))
         y = y @ self.last.weight.T + self.last.bias  # point by point: few outputs are slow to convolve
         return y.reshape(*self.shape, self.parameters)
+
+    def in_words(self) -> str:
+        """Name the channels."""
+        channels = [layer.out_channels for layer in self.layers]
+        return f"{self.head.in_words()}, then convolutions, {_joined(channels)} channels"
+
+
+def _joined(numbers: list[int]) -> str:
+    return " → ".join(map(str, numbers)) or "no"
 
 
 def _convolve_resized(y: Array, weight: Array, size: tuple[int, ...]) -> Array:

@@ -42,3 +42,12 @@ class Dense(eqx.Module):
         for layer in self.layers[:-1]:
             x = self.activation(layer(x))
         return self.layers[-1](x)
+
+    def in_words(self) -> str:
+        """Name the widths.
+
+        >>> Dense(3, 2, hidden=(8, 4), key=jax.random.key(0)).in_words()
+        'dense layers, 3 → 8 → 4 → 2'
+        """
+        widths = [self.layers[0].in_features, *(layer.out_features for layer in self.layers)]
+        return f"dense layers, {' → '.join(map(str, widths))}"

@@ -2,6 +2,7 @@
 
 from latentry.training.apply import map_rows
 from latentry.training.checkpoint import RunFiles, holds_run, read_run, write_run
+from latentry.training.cost import operations_per_row, seconds_per_epoch
 from latentry.training.devices import Placement, use_compilation_cache
 from latentry.training.feed import Feed
 from latentry.training.history import History
@@ -31,9 +32,11 @@ __all__ = [
     "fill",
     "map_rows",
     "holds_run",
+    "operations_per_row",
     "read_run",
     "run",
     "scale_by_soap",
+    "seconds_per_epoch",
     "to_named",
     "use_compilation_cache",
     "write_run",
