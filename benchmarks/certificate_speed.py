@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common import HERE, provenance, publish, table
+from common import HERE, growth_panels, provenance, publish, table
 
 BEFORE = "6609b9a"
 LOOPS = 4
@@ -232,43 +232,14 @@ def picture(bench: Bench) -> None:
         "columns": (column_cases(), [a + b for a, b in COLUMNS]),
         "domains": (domain_cases(), DOMAINS),
     }
-    body = "".join(
-        _panel(20 + 300 * i, name, places, {c: bench.ask("timed", *case) for c, case in cases.items()})
-        for i, (name, (cases, places)) in enumerate(panels.items())
-    )
-    style = (
-        "text{font:12px sans-serif;fill:#666}.before{stroke:#b85c38;fill:#b85c38}.now{stroke:#2a6f97;fill:#2a6f97}"
-        "path{fill:none!important;stroke-width:2}.axis{stroke:#999;stroke-width:1}"
-    )
-    PICTURE.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 240" role="img"><title>Processor seconds of a '
-        f'certificate, before and now</title><style>{style}</style>{body}</svg>\n'
-    )
-
-
-def _panel(left: float, name: str, places, answers: dict[str, dict]) -> str:
-    """One growth curve of each state; the height is 1 to 100 seconds."""
-
-    def at(place: float, seconds: float) -> tuple[float, float]:
-        low, high = np.log(min(places)), np.log(max(places))
-        across = (np.log(place) - low) / max(high - low, 1e-9)
-        return left + 40 + 220 * across, 200 - 170 * np.log10(np.clip(seconds, 1, 100)) / 2
-
-    parts = [f'<text x="{left + 150}" y="234" text-anchor="middle">{name}</text>']
-    for seconds in (1, 10, 100):
-        y = at(places[0], seconds)[1]
-        parts.append(f'<line class="axis" x1="{left + 36}" x2="{left + 264}" y1="{y:.1f}" y2="{y:.1f}" opacity="0.4"/>')
-        parts.append(f'<text x="{left + 30}" y="{y + 4:.1f}" text-anchor="end">{seconds} s</text>')
-    for place in (places[0], places[-1]):
-        parts.append(f'<text x="{at(place, 1)[0]:.1f}" y="216" text-anchor="middle">{place:,}</text>')
-    for state in ("before", "now"):
-        points = [at(p, a[state]["processor"]) for p, a in zip(places, answers.values(), strict=True)]
-        line = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        parts.append(f'<path class="{state}" d="M{line}"/>')
-        parts += [f'<circle class="{state}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points]
-        parts.append(f'<text class="{state}" stroke="none" x="{points[-1][0]:.1f}" y="{points[-1][1] - 8:.1f}" '
-                     f'text-anchor="end">{state}</text>')  # fmt: skip
-    return "".join(parts)
+    found = {
+        name: {
+            size: {state: bench.ask("timed", *case)[state]["processor"] for state in ("before", "now")}
+            for size, case in zip(sizes, cases.values(), strict=True)
+        }
+        for name, (cases, sizes) in panels.items()
+    }
+    PICTURE.write_text(growth_panels(found, "Processor seconds of a certificate, before and now"))
 
 
 PARTS = {
