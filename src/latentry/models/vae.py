@@ -35,8 +35,8 @@ class VAE(LatentModel):
         beta: Weight of the divergence (Higgins et al., *beta-VAE*, 2017); 1 is the evidence lower bound.
         modality_dropout: With several modalities, the share of rows in which each is hidden from the encoder during
             training, so that any subset of them encodes well.
-        hidden: Widths of the encoder's dense layers, reversed in the decoder; a quarter of the first is the
-            number of channels at full resolution in convolutions.
+        hidden: Widths of the encoder's dense layers, reversed in the decoder; convolutions have a
+            quarter of the first as channels at full resolution, at most 16.
         encoder: "auto" (convolutions for curves and images, dense for tables), "dense", "convolution", or a
             function ``build(shape, outputs, key)`` of your own that returns an Equinox module.
         decoder: The same, as ``build(latents, shape, key)``; the shape's last axis holds the likelihood's parameters.
