@@ -186,11 +186,10 @@ def prior_of(latent: Latent, shape: Shape, experiments: Experiments, *, pseudo: 
 
 def by_experiment(rows: Encoded, gamma: Array, experiments: Experiments) -> Array:
     """Expected counts of the clusters, (experiments, clusters)."""
+    if rows.experiment is not None:
+        return np.eye(len(experiments.free))[rows.experiment].T @ gamma
     counts = np.zeros((len(experiments.free), gamma.shape[1]))
-    if rows.experiment is None:
-        counts[-1] = gamma.sum(axis=0)
-    else:
-        np.add.at(counts, rows.experiment, gamma)
+    counts[-1] = gamma.sum(axis=0)
     return counts
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from latentry.data import Batch
 from latentry.errors import TrainingDiverged
@@ -57,7 +58,8 @@ def never_finite(phase: Phase, state: Any) -> TrainingDiverged:
 
 def _first(what: str, tree: Any) -> str | None:
     for name, leaf in leaf_names(tree):
-        if jnp.issubdtype(leaf.dtype, jnp.inexact) and not bool(jnp.isfinite(leaf).all()):
+        # In NumPy: dozens of small programs in turn would take longer than an epoch of few rows.
+        if jnp.issubdtype(leaf.dtype, jnp.inexact) and not np.isfinite(np.asarray(leaf, np.float32)).all():
             return f"{what} {name.replace('/', '.')}"
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -197,15 +198,22 @@ class Task:
         return replace(state, phase=phase, last_phase=last, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
 
     def _key(self, state: RunState, stream: int) -> jax.Array:
-        key = jax.random.key(self.seed)
-        for part in (state.restart, 1 + state.phase, stream):
-            key = jax.random.fold_in(key, part)
-        return key
+        return _stream_key(self.seed, state.restart, state.phase, stream)
+
+
+@lru_cache(maxsize=64)
+def _stream_key(seed: int, restart: int, phase: int, stream: int) -> jax.Array:
+    """A key of its own for each stream of random numbers; kept, since it is asked for three times an epoch."""
+    key = jax.random.key(seed)
+    for part in (restart, 1 + phase, stream):
+        key = jax.random.fold_in(key, part)
+    return key
 
 
 def settled(module: Module) -> Module:
     """The same arrays with fixed types: a weakly typed one would change type, and so compile again, at the first step."""
-    return jax.tree.map(lambda a: jax.lax.convert_element_type(a, a.dtype) if eqx.is_array(a) else a, module)
+    weak = lambda leaf: eqx.is_array(leaf) and leaf.weak_type  # noqa: E731
+    return jax.tree.map(lambda a: jax.lax.convert_element_type(a, a.dtype) if weak(a) else a, module)
 
 
 def blank_trees(
