@@ -32,7 +32,9 @@ def test_no_file_can_make_us_run_code(path):
     for node, name in calls(tree):
         if isinstance(node.func, ast.Name):
             assert name not in UNSAFE_CALLS, f"{path.name}:{node.lineno} calls {name}"
-        assert name != "import_module", f"{path.name}:{node.lineno}"
+        if name == "import_module":  # rooms of our own, loaded on first use, and nothing else
+            head = node.args[0].values[0].value if isinstance(node.args[0], ast.JoinedStr) else ""
+            assert head == "latentry.", f"{path.name}:{node.lineno}"
         for keyword in node.keywords:
             if keyword.arg == "allow_pickle":
                 assert keyword.value.value is False

@@ -1,6 +1,6 @@
 """latentry: find the hidden variables in your data, and know how far to trust them.
 
-Rooms and names are loaded when they are first used: ``import latentry`` takes a moment, not seconds.
+Its parts are loaded when they are first used: ``import latentry`` takes a moment, not seconds.
 """
 
 from importlib import import_module
@@ -74,6 +74,7 @@ _ROOMS = (
     "certificate",
     "data",
     "datasets",
+    "errors",
     "evidence",
     "generators",
     "graphs",
@@ -82,6 +83,7 @@ _ROOMS = (
     "models",
     "natural",
     "nets",
+    "threads",
     "training",
 )
 _NAMES = {
@@ -96,7 +98,7 @@ _HOME = {name: (room, name) for room, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Load a room or a public name on first use."""
+    """Load a part of the library or a public name on first use."""
     if name in _ROOMS:
         return import_module(f"latentry.{name}")
     if name not in _HOME:

@@ -11,14 +11,25 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-__all__ = ["cores", "free_cores", "side_by_side", "single_threaded"]
+__all__ = ["cores", "side_by_side", "single_threaded"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+
+
+class _Inside:
+    """How many callers are in :func:`single_threaded`: the first sets the limit, the last takes it back."""
+
+    depth = 0
+    limit: Any = None
+
+
+_inside, _lock = _Inside(), Lock()
 
 
 def cores() -> int:
@@ -28,24 +39,6 @@ def cores() -> int:
     True
     """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-
-
-def free_cores() -> int:
-    """Count the cores that no other work is using at this moment: at least one, at most :func:`cores`.
-
-    >>> 1 <= free_cores() <= cores()
-    True
-    """
-    return max(1, min(cores(), round((os.cpu_count() or 1) - _running_elsewhere())))
-
-
-def _running_elsewhere() -> float:
-    """Threads of the machine that run or wait for a core, less this one; where the system does not say, its average load."""
-    try:
-        with open("/proc/loadavg", encoding="ascii") as file:
-            return max(0, int(file.read().split()[3].split("/")[0]) - 1)
-    except (OSError, ValueError, IndexError):
-        return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def side_by_side(task: Callable[[In], Out], items: Iterable[In], *, threads: int | None = None) -> list[Out]:
@@ -77,5 +70,14 @@ def _one_openmp_thread() -> None:
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Keep OpenMP and linear algebra on one thread each inside: for small problems, and for tasks that run side by side."""
-    with ThreadpoolController().limit(limits=1):
+    with _lock:
+        if _inside.depth == 0:
+            _inside.limit = ThreadpoolController().limit(limits=1)
+        _inside.depth += 1
+    try:
         yield
+    finally:
+        with _lock:
+            _inside.depth -= 1
+            if _inside.depth == 0:
+                _inside.limit.restore_original_limits()

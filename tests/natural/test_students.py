@@ -6,8 +6,11 @@ from scipy.optimize import approx_fprime
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 
+import latentry as lt
+from latentry.natural.sampled import learners, trees
 from latentry.natural.sampled.kernels import _PENALTIES as PENALTIES
 from latentry.natural.sampled.kernels import Landmarks, _ridge, kernel_regression
+from latentry.natural.sampled.means import mean_upper
 from latentry.natural.sampled.nets import Net, fit_net
 from latentry.natural.sampled.trees import tree_labels, tree_numbers
 
@@ -105,3 +108,39 @@ def test_trees_do_as_well_as_a_library_of_them(rows):
 def test_trees_of_too_few_rows_know_the_averages():
     truth = np.array([[0.2, 0.8]] * 10)
     assert tree_labels(np.arange(10.0)[:, None], truth)(np.zeros((2, 1))) == pytest.approx(truth[:2], abs=1e-6)
+
+
+def test_no_leaf_of_a_tree_has_fewer_rows_than_it_must(rng):
+    for count in (30, 60, 133, 400):
+        codes = trees._cuts(x := rng.standard_normal((count, 3)))(x)
+        grown = trees._Grower(codes).grow(rng.standard_normal((count, 2)), np.ones((count, 1)))
+        sizes = np.bincount(grown.leaves(codes), minlength=2**trees._DEPTH)
+        assert sizes[sizes > 0].min() >= min(trees._FEWEST, count)
+
+
+def test_two_odd_rows_of_thirty_are_too_few_for_a_leaf():
+    x, y = np.arange(30.0)[:, None], (np.arange(30) > 27)[:, None] * 1.0
+    guessed = trees.tree_numbers(x, y)(x)
+    assert np.ptp(guessed) < 1e-12
+
+
+@pytest.mark.parametrize("rare", [0.0, 1.0])
+def test_a_rare_value_is_seen_whether_it_is_large_or_small(rng, rare):
+    column = np.where(rng.random(2000) < 0.04, rare, 1 - rare)
+    truth = np.eye(2)[column.astype(int)]
+    assert np.abs(trees.tree_labels(column[:, None], truth)(column[:, None]) - truth).mean() < 0.02
+
+
+def test_a_constant_column_adds_nothing_and_hides_nothing(rng):
+    z = rng.standard_normal((400, 1))
+    features, numbers = z, z + 0.3 * rng.standard_normal((400, 1))
+    plain = learners.number_losses(features, numbers, 0)
+    beside = learners.number_losses(features, np.hstack([numbers, np.zeros((400, 1))]), 0)
+    assert np.isfinite(beside).all()
+    assert np.allclose(plain.mean(), beside.mean(), atol=0.1)
+    assert (learners.number_losses(features, np.zeros((400, 1)), 0) == 0).all()
+
+
+def test_a_mean_of_numbers_that_are_not_finite_has_no_bound():
+    with pytest.raises(lt.DataError, match="1 of 3 values are not finite"):
+        mean_upper(np.array([0.1, np.nan, 0.2]), np.inf, 0.05, "t")

@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import jax
@@ -204,4 +205,5 @@ def _versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
         "jax": jax.__version__,
+        "numba": version("numba"),
     }

@@ -114,7 +114,7 @@ def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
     if rows is None:
         return ()
     return (
-        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is as wide as they ask",
+        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is that of so many rows",
     )
 
 

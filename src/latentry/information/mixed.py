@@ -34,6 +34,8 @@ def ross_local(x: Array, labels: Array, *, k: int = 3, asked: Array | None = Non
     if not np.any(kept):
         raise DataError("every label occurs once: a label must repeat for its rows to have neighbours")
     chosen = np.isin(np.arange(len(x)), asked)[kept] if asked is not None else np.ones(np.sum(kept), dtype=bool)
+    if chosen.sum() < 2:  # labels repeat so rarely that hardly a row was drawn that has a neighbour
+        chosen = np.ones(np.sum(kept), dtype=bool)
     x, labels, sizes = x[kept], labels[kept], sizes[kept]
     (x,) = unrounded((x,), k, labels)
     radius, near = _own_radius(x, labels, chosen, np.minimum(k, sizes - 1)), np.minimum(k, sizes - 1)[chosen]

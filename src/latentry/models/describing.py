@@ -36,11 +36,11 @@ def _cost(task: Task, rows: int) -> list[str]:
     operations = operations_per_row(task)
     epochs = f"at most {task.restarts * sum(phase.epochs for phase in task.phases)} epochs"
     if operations is None:
-        return [f"  {'cost':<24} not known before a fit, because its program has loops; {epochs}"]
-    seconds = _rounded(seconds_per_epoch(operations, rows))
+        return [f"  {'cost':<24} not known before a fit: its steps have loops or are of its own making; {epochs}"]
+    seconds = _rounded(seconds_per_epoch(operations, rows, task.training.plan.batch))
     return [
         f"  {'operations':<24} {_rounded(operations)} a row and step, forwards and backwards",
-        f"  {'cost':<24} about {seconds} s an epoch on one core (within a factor of three), {epochs}",
+        f"  {'cost':<24} about {seconds} s an epoch on one core (within a factor of three on machines tried), {epochs}",
     ]
 
 

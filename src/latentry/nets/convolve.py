@@ -1,12 +1,13 @@
 """Convolutions of one row with channels last, and on a doubled grid with less than half of the arithmetic.
 
 The layouts (grid, channels) and (kernel, inputs, outputs) are the ones that compilers for processors have fast code for;
-weights keep the layout of Equinox, (outputs, inputs, kernel), so that saved networks stay readable.
+weights keep the layout of Equinox, (outputs, inputs, kernel).
 """
 
 from __future__ import annotations
 
 import itertools
+import string
 
 import jax
 import jax.numpy as jnp
@@ -73,7 +74,7 @@ def _phase(x: Array, weight: Array, phase: tuple[int | None, ...]) -> Array:
 
 
 def _convolve(x: Array, weight: Array, strides: tuple[int, ...], pad: list[tuple[int, int]]) -> Array:
-    letters = "012"[: len(strides)]
+    letters = string.digits[: len(strides)]
     names = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     kernel = jnp.moveaxis(weight, (0, 1), (-1, -2))
     return jax.lax.conv_general_dilated(x[None], kernel, strides, pad, dimension_numbers=names)[0]

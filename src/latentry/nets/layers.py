@@ -50,8 +50,8 @@ def _drawn(blank: Any, bound: float, key: PRNGKeyArray) -> Any:
 
 def uniform(key: PRNGKeyArray, shape: tuple[int, ...], low: float, high: float) -> Array:
     """Draw what ``jax.random.uniform(key, shape, minval=low, maxval=high)`` draws, to the last bit but one."""
-    traced = isinstance(key, jax.core.Tracer)
-    if traced or str(jax.random.key_impl(key)) != "threefry2x32" or not jax.config.jax_threefry_partitionable:  # type: ignore[attr-defined]
+    unlike = isinstance(key, jax.core.Tracer) or jax.config.jax_enable_x64  # type: ignore[attr-defined]
+    if unlike or str(jax.random.key_impl(key)) != "threefry2x32" or not jax.config.jax_threefry_partitionable:  # type: ignore[attr-defined]
         return jax.random.uniform(key, shape, minval=low, maxval=high)
     place = np.arange(math.prod(shape), dtype=np.uint64)
     one, two = np.asarray(jax.random.key_data(key))

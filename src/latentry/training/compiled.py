@@ -115,11 +115,11 @@ def _one_step(
 def _step(recipe: Recipe, knobs: Knobs, old: Progressed, rest: Module, batch: Batch, key: jax.Array) -> Progressed:
     """One optimiser step; one that is not finite, or follows such a step, changes nothing but the flag."""
     module = eqx.combine(old.module, rest)
-    (loss, metrics), slope = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
-    size = optax.tree.norm(slope)
+    (loss, metrics), gradients = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
+    size = optax.tree.norm(gradients)
     finite = old.finite & jnp.isfinite(loss) & jnp.isfinite(size)
     shrink = jnp.minimum(1.0, knobs.clip / jnp.maximum(size, 1e-30))
-    clipped = jax.tree.map(lambda g: g * shrink, slope)
+    clipped = jax.tree.map(lambda g: g * shrink, gradients)
     direction, optimiser = recipe.direction().update(clipped, old.optimiser, old.module)
     rate = -knobs.learning_rate * recipe.rate(old.step, knobs.total)
     moved = jax.tree.map(lambda value, d: value + (rate * d).astype(value.dtype), old.module, direction)

@@ -12,16 +12,18 @@ from latentry.training.phase import Loss, Module
 
 __all__ = ["operations_per_row", "seconds_per_epoch"]
 
-OPERATIONS_PER_SECOND = (
-    3e10  # of one core of a laptop, as measured in fits of small images; other machines: within a factor of three
-)
+OPERATIONS_PER_SECOND = 3e10  # of one core, as measured in fits of small images and tables
+_STEP_SECONDS, _EPOCH_SECONDS = 5e-5, 3e-3  # of work that does not grow with a batch: parts of a program, the books of an epoch
 
 
 def operations_per_row(task: Task) -> float | None:
     """Count floating-point operations for one row in one step, forwards and backwards: the largest over the phases.
 
     The count is XLA's, of the program before it is optimised. Phases with an update of their own, and losses with loops, whose
-    turns XLA does not count, are left out.
+    repetitions XLA does not count, are left out.
+
+    Args:
+        task: What would be trained.
 
     Returns:
         The count, or None where every phase is left out.
@@ -41,10 +43,15 @@ def _loops(loss: Loss, module: Module, batch: Batch, key: jax.Array) -> bool:
     return "scan[" in program or "while[" in program
 
 
-def seconds_per_epoch(operations: float, rows: int) -> float:
-    """Estimate seconds of one core for an epoch, from the operations for one row.
+def seconds_per_epoch(operations: float, rows: int, batch: int) -> float:
+    """Estimate seconds of one core for an epoch: its operations, its steps, and what each epoch costs besides.
 
-    >>> seconds_per_epoch(3e6, 1000)
-    0.1
+    Args:
+        operations: For one row.
+        rows: Of an epoch.
+        batch: Rows of a step.
+
+    >>> round(seconds_per_epoch(3e6, 1000, 100), 4)
+    0.1035
     """
-    return operations * rows / OPERATIONS_PER_SECOND
+    return operations * rows / OPERATIONS_PER_SECOND + _STEP_SECONDS * -(-rows // batch) + _EPOCH_SECONDS

@@ -50,7 +50,10 @@ def dispatch_for(loss: Any, module: Any, window: Batch, key: jax.Array) -> Dispa
         return "loop"  # without tracing, which takes a moment
     leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
     shapes = tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
-    return "calls" if _convolves(loss, tree, shapes) else "loop"
+    try:
+        return "calls" if _convolves(loss, tree, shapes) else "loop"
+    except TypeError:  # a loss that cannot be hashed is traced each time
+        return "calls" if _convolves.__wrapped__(loss, tree, shapes) else "loop"
 
 
 def _on_processor(window: Batch) -> bool:

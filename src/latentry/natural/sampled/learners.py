@@ -15,6 +15,7 @@ from latentry.natural.sampled.trees import tree_labels, tree_numbers
 __all__ = ["domain_information", "predictive_gain"]
 
 Array = NDArray[np.float64]
+_NARROWEST = 1e-6  # the smallest variance that a prediction may claim, as a fraction of the column's
 _CLASS = "boosted trees, two-fold held-out log-loss"
 
 
@@ -34,14 +35,18 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
 
 
 def number_losses(features: Array, numbers: Array, seed: int) -> Array:
-    """Held-out Gaussian log-losses of the columns of a block, summed, up to a constant."""
+    """Held-out Gaussian log-losses of the columns of a block, summed, up to a constant; constant columns cost nothing."""
+    numbers = numbers[:, np.ptp(numbers, axis=0) > 0]
+    if not numbers.shape[1]:
+        return np.zeros(len(numbers))
+    least = _NARROWEST * numbers.var(axis=0)
     fold = np.random.default_rng(seed).permutation(len(numbers)) % 2
     losses = np.empty(len(numbers))
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         half, other = fit[: len(fit) // 2], fit[len(fit) // 2 :]
         guess = tree_numbers(features[half], numbers[half])
-        width = np.mean((numbers[other] - guess(features[other])) ** 2, axis=0)
+        width = np.maximum(np.mean((numbers[other] - guess(features[other])) ** 2, axis=0), least)
         losses[rest] = 0.5 * (np.log(width) + (numbers[rest] - guess(features[rest])) ** 2 / width).sum(axis=1)
     return losses
 

@@ -27,6 +27,7 @@ Codes = NDArray[np.int64]
 _NEIGHBOUR_ROWS = 800
 _ENOUGH = 10  # draws that beat the data, after which nothing can be refuted any more
 _FIRST = 20  # draws made before the others: under independence most tests end with them
+_BATCH = 500  # draws that are held in memory together
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, see
 def _p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) -> float:
     """Sequential permutation p-value: `values(n)` gives the statistics of the next n draws, one after the other."""
     beaten = made = 0
-    for batch in (min(_FIRST, draws), draws - min(_FIRST, draws)):
-        for value in values(batch):
+    while made < draws:
+        for value in values(min(_FIRST if made == 0 else _BATCH, draws - made)):
             made += 1
             beaten += value >= seen
             if beaten == _ENOUGH:

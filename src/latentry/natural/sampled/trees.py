@@ -58,7 +58,7 @@ class _Grower:
         low = (self.below.T @ sums)[:, None]
         for depth in range(_DEPTH):
             low = low if depth == 0 else self._children(leaf, sums, low)
-            column, level = np.divmod(_best_cuts(low, _per_leaf(leaf, sums, 2**depth)), _LEVELS - 1)
+            column, level = _best_cuts(low, _per_leaf(leaf, sums, 2**depth))
             leaf = 2 * leaf + (self.codes[rows, column[leaf]] > level[leaf])
             columns.append(column)
             levels.append(level)
@@ -74,13 +74,14 @@ class _Grower:
         return np.stack([first, parents - first], axis=2).reshape(len(first), -1, parents.shape[2])
 
 
-def _best_cuts(low: Floats, total: Array) -> Codes:
-    """The cut of each leaf that explains most of its pulls; where none leaves rows enough, the last."""
+def _best_cuts(low: Floats, total: Array) -> tuple[Codes, Codes]:
+    """Column and level of the cut that explains most of each leaf; where none leaves rows enough, one that cuts nothing."""
     high = total.astype(np.float32) - low
     gain = _explained(low) + _explained(high)
     gain[(low[..., -1] < _FEWEST) | (high[..., -1] < _FEWEST)] = -1.0
     best = gain.argmax(axis=0)
-    return np.where(gain[best, np.arange(len(best))] > 0, best, _LEVELS - 2)
+    column, level = np.divmod(best, _LEVELS - 1)
+    return column, np.where(gain[best, np.arange(len(best))] > 0, level, _LEVELS - 1)
 
 
 def _explained(sums: Floats) -> Floats:
@@ -93,7 +94,8 @@ def _per_leaf(leaf: Codes, values: Array | Floats, leaves: int) -> Array:
 
 def _cuts(x: Array) -> Callable[[Array], Codes]:
     """Cuts each column between its quantiles in these rows."""
-    edges = [np.unique(column) for column in np.quantile(x, np.arange(1, _LEVELS) / _LEVELS, axis=0).T]
+    # From the smallest value on, so that a rare small value is kept apart from the others as well as a rare large one.
+    edges = [np.unique(column) for column in np.quantile(x, np.arange(_LEVELS - 1) / (_LEVELS - 1), axis=0).T]
 
     def cut(rows: Array) -> Codes:
         found = [np.searchsorted(edge, column) for edge, column in zip(edges, rows.T, strict=True)]
