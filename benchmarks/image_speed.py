@@ -23,7 +23,7 @@ from common import HERE, growth_panels, peer_environment, provenance, publish, t
 
 STORE = HERE / ".data" / "image_speed.json"
 PICTURE = HERE.parent / "docs" / "pictures" / "growth-fits.svg"
-RUNS, BATCH, SIZE, STEPS = 3, 64, 28, 40
+RUNS, BATCH, SIZE, STEPS = 2, 64, 28, 40
 
 PEER = """
 import json, sys, time, torch, torch.nn as nn, torch.nn.functional as F
