@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -232,6 +233,7 @@ def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> flo
 def step_time(channels: int = 8, batch: int = 32, steps: int = 16, runs: int = 3) -> None:
     """Ours and PyTorch's in turn, at two sizes: processor time, so that neighbours on the machine matter little."""
     bare = {"conditioning": "embedding", "mask": None, "sparsity": 0.0, "translation": 0.0, "regression": 0.0, "autoencode": 0.0}
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # both on one core: before JAX starts its threads
     python = peer_environment("torch", ["torch==2.13.0"])
     found = {"steps": steps, "channels": channels, "batch": batch, "sizes": {}}
     for size in (28, 64):
