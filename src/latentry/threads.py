@@ -2,7 +2,7 @@
 
 Threads that wait for each other (OpenMP, linear algebra) are harmful where a piece of work is small or other programs are
 running: each round lasts as long as its slowest thread. So small work runs on one thread. Independent pieces of work
-are different: they wait for nothing, and run side by side on every core.
+are different: they need not wait for each other, and run side by side on every core.
 """
 
 from __future__ import annotations

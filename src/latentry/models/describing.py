@@ -40,7 +40,7 @@ def _cost(task: Task, rows: int) -> list[str]:
     seconds = _rounded(seconds_per_epoch(operations, rows, task.training.plan.batch))
     return [
         f"  {'operations':<24} {_rounded(operations)} a row and step, forwards and backwards",
-        f"  {'cost':<24} about {seconds} s an epoch on one core (within a factor of three on machines tried), {epochs}",
+        f"  {'cost':<24} about {seconds} s an epoch on one core (a rough estimate), {epochs}",
     ]
 
 

@@ -1,7 +1,7 @@
 """Boosted trees with one leaf value for each of several outputs, for some thousand rows.
 
 All outputs (columns of numbers, or probabilities of labels) are learned by the same trees, on columns that are cut into
-few levels once: a tree asks only for the order of a column, and twenty quantiles tell it all that so few rows can. The
+few levels once: a tree asks only for the order of a column, and twenty quantiles carry nearly all that so few rows hold. The
 sums on which splits are chosen are matrix products, which run outside the interpreter and side by side.
 """
 
