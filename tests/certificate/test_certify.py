@@ -211,7 +211,7 @@ def test_slips_get_a_sentence(collider):
 
 
 def test_misfit_is_the_divergence_from_the_graph(collider):
-    from latentry.certificate.parts.causal import misfit
+    from latentry.certificate.audits.causal import misfit
 
     law = np.random.default_rng(0).dirichlet(np.ones(8)).reshape(2, 2, 2)
     model, _ = collider

@@ -5,9 +5,9 @@ import zlib
 
 import numpy as np
 
-from latentry.certificate.chart import Series, line_chart, scatter_chart
-from latentry.certificate.report.charts import Bar, Span, bars, spans
-from latentry.certificate.report.pictures import look_of, picture, png, shrunk, sprite
+from latentry.certificate.line_charts import Series, line_chart, scatter_chart
+from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
+from latentry.certificate.report.row_images import look_of, picture, png, shrunk, sprite
 
 
 def points(svg):

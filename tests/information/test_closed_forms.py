@@ -14,7 +14,7 @@ from latentry.information.binned import bin_codes
 from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information, information_of_table
 from latentry.information.gaussian import gaussian_information, wishart_bias
 from latentry.information.ranks import folds, ranks_within, uniforms
-from latentry.information.student import (
+from latentry.information.student_copula import (
     EllipticalCopula,
     Ranks,
     fit_gaussian_copula,

@@ -9,9 +9,9 @@ from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.generators import finite_laws
 from latentry.natural import audit, check, noise_curve, redundancy_error
-from latentry.natural.sampled.refutation import neighbour_test, residual_power, residual_test
-from latentry.natural.sampled.rows import Block, gather
-from latentry.natural.sampled.students import teach
+from latentry.natural.from_samples.audit_rows import Block, gather
+from latentry.natural.from_samples.independence_tests import neighbour_test, residual_power, residual_test
+from latentry.natural.from_samples.redundancy_bounds import teach
 
 
 def run(family, n=6000, seed=0, **options):

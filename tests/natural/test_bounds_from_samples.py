@@ -7,11 +7,11 @@ from scipy.stats import binom
 from latentry.errors import DataError
 from latentry.generators.finite_laws import near_miss, planted_natural
 from latentry.natural import gaussian_total_correlation, mean_upper, mediation_error
-from latentry.natural.sampled.ball import largest_divergence, radius
-from latentry.natural.sampled.claims import Claim, holm
-from latentry.natural.sampled.intervals import Ratio, discrete_ratio, gaussian_ratio, joint_codes
-from latentry.natural.sampled.mediation import tabulate
-from latentry.natural.sampled.rows import gather
+from latentry.natural.from_samples.audit_rows import gather
+from latentry.natural.from_samples.divergence_ball import largest_divergence, radius
+from latentry.natural.from_samples.error_verdicts import Claim, holm
+from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
+from latentry.natural.from_samples.mediation_bounds import tabulate
 
 
 def allowed(runs, level, failure=1e-6):

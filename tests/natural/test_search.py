@@ -26,11 +26,11 @@ from latentry.natural import (
     wyner,
 )
 from latentry.natural.mixtures import Family
-from latentry.natural.optimum.envelope import concave_envelope
-from latentry.natural.optimum.partitions import Cells
-from latentry.natural.optimum.polish import descend, score_and_slope
-from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
-from latentry.natural.suprema import worst_score
+from latentry.natural.search.envelope import concave_envelope
+from latentry.natural.search.local_descent import descend, score_and_slope
+from latentry.natural.search.partitions import Cells
+from latentry.natural.search.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
+from latentry.natural.worst_mixture import worst_score
 
 
 def random_law(shape, seed, concentration=1.0):

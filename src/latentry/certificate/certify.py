@@ -15,9 +15,9 @@ import scipy
 import sklearn
 from numpy.typing import ArrayLike
 
-from latentry.certificate.part import PARTS, Part
-from latentry.certificate.parts import AUDITS
-from latentry.certificate.record import Certificate
+from latentry.certificate.audits import AUDITS
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.question import PARTS, Part
 from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from latentry import graphs
 from latentry.certificate import PARTS, Certificate
-from latentry.certificate.writing import write_whole
+from latentry.certificate.whole_files import write_whole
 from latentry.cli.options import answer
 from latentry.errors import DataError, nearest
 

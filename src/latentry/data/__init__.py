@@ -8,7 +8,7 @@ from latentry.data.files import read, read_columns
 from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
 from latentry.data.mixing_support import MixingSupport
-from latentry.data.standard import Standardiser
+from latentry.data.standardiser import Standardiser
 
 __all__ = [
     "Batch",

@@ -10,7 +10,7 @@ import numpy as np
 from latentry.data import Dataset, Domain, GaussianChannel, LatentLaws
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.identifiability.groups import groups_of, levelled
+from latentry.identifiability.rows_per_domain import groups_of, levelled
 
 __all__ = ["Collapse", "collapse", "share_that_follows"]
 

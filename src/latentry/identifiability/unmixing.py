@@ -10,7 +10,7 @@ from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
 from latentry.errors import DataError, DataWarning, nearest
-from latentry.identifiability.matching import as_columns
+from latentry.identifiability.metrics.matching import as_columns
 
 __all__ = ["unmix"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from latentry.information.answers import Options, Question
 from latentry.information.blocks import Block
 from latentry.information.gaussian import gaussian_information
 from latentry.information.normalisers import std
+from latentry.information.questions import Options, Question
 
 __all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution", "tie_caution", "unused_caution"]
 

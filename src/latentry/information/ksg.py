@@ -4,7 +4,7 @@ KSG1: ψ(k) + ψ(n) − ⟨ψ(n_x + 1) + ψ(n_y + 1)⟩, one radius for both blo
 KSG2: ψ(k) − 1/k + ψ(n) − ⟨ψ(n_x) + ψ(n_y)⟩, its own radius for each block, "≤".
 Conditional (Frenzel and Pompe, Phys. Rev. Lett. 99, 204101, 2007): ψ(k) − ⟨ψ(n_xz + 1) + ψ(n_yz + 1) − ψ(n_z + 1)⟩.
 Rounded columns are first spread over their cells (`rounding.py`). Rows that still have k exact copies have no
-neighbourhood; for them ties are counted as in `mixed.py`.
+neighbourhood; for them ties are counted as in `mixed_variables.py`.
 The answer depends on the size of X relative to Y: normalise first.
 """
 

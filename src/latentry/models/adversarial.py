@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from latentry.nets.content_law import ContentLaw
-from latentry.nets.residual import Discriminator, PictureEncoder
-from latentry.nets.style import Mapping, Synthesis
+from latentry.nets.images.content_distribution import ContentLaw
+from latentry.nets.images.residual_networks import Discriminator, PictureEncoder
+from latentry.nets.images.style_synthesis import Mapping, Synthesis
 
 __all__ = ["Adversaries", "Generator", "Makers"]
 

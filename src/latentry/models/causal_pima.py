@@ -26,7 +26,7 @@ from latentry.models.node_updates import Nodes, UpdateNodes
 from latentry.models.pima_checks import check_causal_pima, parse_nodes
 from latentry.models.pima_module import JointBound, Pima
 from latentry.models.structural_em import Experiments, complete_graph
-from latentry.nets.physics import Expert
+from latentry.nets.expert_decoders import Expert
 from latentry.training import Phase
 
 __all__ = ["CausalPIMA"]

@@ -35,8 +35,8 @@ from latentry.models.sparse import (
 )
 from latentry.models.vae import VAE
 from latentry.nets import Flow, SparsityTerm
+from latentry.nets.jacobian_sparsity import PENALTIES, penalty
 from latentry.nets.sigmoidal import sigmoidal_prior
-from latentry.nets.sparsity import PENALTIES, penalty
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGVAE"]

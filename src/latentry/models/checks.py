@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from latentry.data import Dataset
-from latentry.data.rows import blocks
+from latentry.data.lazy_rows import blocks
 from latentry.errors import DataError, nearest
 from latentry.nets import HEADS
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from latentry.data import Dataset
-from latentry.data.rows import blocks
+from latentry.data.lazy_rows import blocks
 from latentry.errors import DataError, nearest
 from latentry.models.checks import real_number, whole_number
-from latentry.nets.augmentation import AUGMENTATIONS
-from latentry.nets.style import resolutions
+from latentry.nets.images.augmentation import AUGMENTATIONS
+from latentry.nets.images.style_synthesis import resolutions
 
 __all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_range", "check_resolution"]
 

@@ -12,7 +12,7 @@ from latentry.errors import DataError, nearest
 from latentry.graphs import Knowledge
 from latentry.graphs.names import as_names, as_outcomes, as_values
 from latentry.models.checks import likelihoods, real_number, whole_number
-from latentry.nets.physics import Expert
+from latentry.nets.expert_decoders import Expert
 
 __all__ = ["check_causal_pima", "parse_nodes"]
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from latentry.errors import DataError
 from latentry.evidence.bound import Bound, Interval, maximum
 from latentry.evidence.verdict import Verdict, all_of, judge
-from latentry.natural.laws import as_channel, as_kernel, as_laws, as_weights, baseline_channels
+from latentry.natural.distributions import as_channel, as_kernel, as_laws, as_weights, baseline_channels
 from latentry.natural.mixtures import Family
-from latentry.natural.regions import Region, simplex
 from latentry.natural.report import Drift, Errors, Report, TheoremCheck, WorstCase
-from latentry.natural.suprema import Supremum, worst_mediation, worst_redundancy
+from latentry.natural.weight_regions import Region, simplex
+from latentry.natural.worst_mixture import Supremum, worst_mediation, worst_redundancy
 
 __all__ = ["check"]
 

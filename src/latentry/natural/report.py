@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latentry.evidence.bound import Bound, Interval
 from latentry.evidence.verdict import Verdict
-from latentry.natural.suprema import Supremum
+from latentry.natural.worst_mixture import Supremum
 
 __all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase", "plain"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
+from latentry.natural.distributions import MAX_CELLS
 from latentry.natural.entropies import mutual_information
-from latentry.natural.laws import MAX_CELLS
 
 __all__ = ["Tables", "from_columns"]
 

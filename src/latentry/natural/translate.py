@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
 from latentry.evidence.bound import Bound
+from latentry.natural.distributions import MAX_CELLS, as_channel, as_law
 from latentry.natural.entropies import conditional_entropy, dual_total_correlation, mutual_information
-from latentry.natural.laws import MAX_CELLS, as_channel, as_law
 
 __all__ = ["OneWay", "Translation", "translate"]
 

@@ -1,12 +1,8 @@
 """Encoders, decoders, bijections and likelihood heads."""
 
 from latentry.nets.bijections import Flow
-from latentry.nets.chosen import ARCHITECTURES, FlatDecoder, FlatEncoder, decoder_for, encoder_for
-from latentry.nets.convolution import ConvolutionDecoder, ConvolutionEncoder
 from latentry.nets.dense import Dense
-from latentry.nets.experts import product_of_experts
-from latentry.nets.heads import HEADS, Head, head_for
-from latentry.nets.physics import (
+from latentry.nets.expert_decoders import (
     EXPERTS,
     Expert,
     Parameter,
@@ -18,8 +14,12 @@ from latentry.nets.physics import (
     sinusoid,
     two_piece_linear,
 )
+from latentry.nets.heads import HEADS, Head, head_for
+from latentry.nets.images.convolution_networks import ConvolutionDecoder, ConvolutionEncoder
+from latentry.nets.jacobian_sparsity import SparsityTerm
+from latentry.nets.network_choice import ARCHITECTURES, FlatDecoder, FlatEncoder, decoder_for, encoder_for
+from latentry.nets.posterior_product import product_of_experts
 from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
-from latentry.nets.sparsity import SparsityTerm
 
 __all__ = [
     "ConvolutionDecoder",

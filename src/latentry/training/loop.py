@@ -25,7 +25,7 @@ from latentry.training.compiled import (
 )
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
-from latentry.training.own import run_own_steps
+from latentry.training.model_updates import run_own_steps
 from latentry.training.phase import Loss, Module, Phase
 from latentry.training.state import RunState
 

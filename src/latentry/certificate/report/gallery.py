@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import flat, gist, some_rows
-from latentry.certificate.parts.causal import graph_of
+from latentry.certificate.audits.causal import graph_of
+from latentry.certificate.leading_components import flat, gist, some_rows
 from latentry.certificate.report.decoding import decoder_of, heard, sampled, takes_do
-from latentry.certificate.report.layout import card
-from latentry.certificate.report.pictures import Look, look_of, picture, scaled, short, sprite, thinned
-from latentry.certificate.report.space import BOX, plot
+from latentry.certificate.report.html_pieces import card
+from latentry.certificate.report.latent_space import BOX, plot
+from latentry.certificate.report.row_images import Look, look_of, picture, scaled, short, sprite, thinned
 from latentry.certificate.subject import Subject
 
 __all__ = ["gallery"]

@@ -6,9 +6,9 @@ import html
 
 import numpy as np
 
-from latentry.certificate.parts.causal import graph_of
+from latentry.certificate.audits.causal import graph_of
 from latentry.certificate.report.decoding import heard, sampled, takes_do
-from latentry.certificate.report.pictures import Look, look_of, picture
+from latentry.certificate.report.row_images import Look, look_of, picture
 from latentry.certificate.subject import Subject
 
 __all__ = ["interventions"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from latentry.certificate.record import Certificate
+from latentry.certificate.certificate import Certificate
 from latentry.certificate.report.gallery import gallery
 from latentry.certificate.report.interventions import interventions
 from latentry.certificate.report.sections import cards, closing, top_box

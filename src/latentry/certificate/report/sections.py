@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from latentry import graphs
-from latentry.certificate.chart import Series, line_chart
-from latentry.certificate.part import Part
-from latentry.certificate.record import Certificate
-from latentry.certificate.report.charts import Bar, Span, bars, spans
-from latentry.certificate.report.layout import bullets, card, chip, number_words, table
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.line_charts import Series, line_chart
+from latentry.certificate.question import Part
+from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
+from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Estimate, Verdict
 
 __all__ = ["cards", "closing", "top_box"]
