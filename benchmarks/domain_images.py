@@ -35,7 +35,7 @@ import latentry as lt
 from latentry.data import assemble
 from latentry.errors import LatentryError
 from latentry.identifiability import attribute_leakage, content_agreement, frechet_distance, kernel_distance
-from latentry.information.image_features import train_classifier
+from latentry.information import train_classifier
 from latentry.models import picture_grid, write_png
 from latentry.training import JsonLines
 

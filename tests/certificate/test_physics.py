@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from latentry.certificate.audits.physics import physics_numbers, physics_table
-from latentry.nets.expert_decoders import Expert, Parameter
+from latentry.nets import Expert, Parameter
 
 
 def test_each_parameter_has_its_places_and_errors():

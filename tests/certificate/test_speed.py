@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.certificate.stages import Stage
+from latentry.certificate import Stage
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import scipy.linalg
 
 import latentry as lt
 from latentry.identifiability import attribute_leakage, content_agreement, frechet_distance, kernel_distance
-from latentry.information.image_features import torchscript_features, train_classifier
+from latentry.information import torchscript_features, train_classifier
 
 
 def test_frechet_distance_of_gaussians_with_one_basis(rng):

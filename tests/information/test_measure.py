@@ -6,10 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import Estimate
+from latentry.evidence import Estimate
 from latentry.generators import information_tasks as it
-from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.information.normalisers import NORMALISERS, normalise
+from latentry.information import (
+    NORMALISERS,
+    entropy,
+    independence_test,
+    mutual_information,
+    pairwise,
+    total_correlation,
+)
+from latentry.information.normalisers import normalise
 from latentry.information.uncertainty import local_permutation, permutation_p_value, subsampling_error
 
 FAST = ["ksg", "ksg2", "gaussian", "student", "binned", "mixed", "single_radius"]

@@ -1,8 +1,6 @@
 import math
-import sys
 import zlib
 from dataclasses import replace
-from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -17,10 +15,6 @@ from latentry.models.adversarial_terms import Terms, _divergence, _encoded, draw
 from latentry.models.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-
-from test_loop import same
 
 TINY = {"latent_dim": 6, "style_dim": 2, "channels": 2, "most_channels": 4, "style_width": 4, "batch_size": 8}
 
@@ -108,7 +102,7 @@ def test_what_cannot_be_asked_of_it(fitted, pictures):
         fitted.translate(images, to=1, inversion="optimise")
 
 
-def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
+def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path, same):
     fitted.save(tmp_path / "run")
     back = lt.load(tmp_path / "run")
     assert back.get_params() == fitted.get_params()
@@ -118,7 +112,7 @@ def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
     assert same(tiny().fit(pictures).module_, fitted.module_)
 
 
-def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path):
+def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path, same):
     """Players, average, optimisers, probability of augmentation, history: the same bits from each of the six moments."""
     model, moments = tiny(), []
     for name in ("layout_", "fingerprint_", "rows_", "facts_"):

@@ -8,9 +8,10 @@ import pytest
 
 import latentry as lt
 from latentry.data import Batch
+from latentry.models import choose_sparsity
 from latentry.models.conditional import Manifold
 from latentry.models.sparse import AnchoredManifold, Penalties, all_but_given, changes, mixing_strengths
-from latentry.models.sparsity_path import _chosen, choose_sparsity
+from latentry.models.sparsity_path import _chosen
 from latentry.nets import SparsityTerm
 
 SMALL = {

@@ -8,8 +8,8 @@ import pytest
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.generators import finite_laws
-from latentry.natural import audit, check, noise_curve, redundancy_error
-from latentry.natural.from_samples.audit_rows import Block, gather
+from latentry.natural import as_rows, audit, check, noise_curve, redundancy_error
+from latentry.natural.from_samples.audit_rows import Block
 from latentry.natural.from_samples.independence_tests import neighbour_test, residual_power, residual_test
 from latentry.natural.from_samples.redundancy_bounds import teach
 
@@ -83,7 +83,7 @@ def test_the_student_bounds_the_true_error_from_above():
     """The held-out mean loss is ε plus the student's own regret, so on average it lies above ε = 0.149."""
     family = finite_laws.noisy_copies(2, 0.1)
     sample = family.sample(8000, 0)
-    rows = gather(
+    rows = as_rows(
         {"a": sample.observables[:, 0], "b": sample.observables[:, 1]},
         CategoricalChannel(sample.channel_rows),
         blocks=None,
@@ -224,7 +224,7 @@ def test_wide_blocks_are_seen_by_their_leading_components():
     found = audit({"image": image, "curve": curve}, np.zeros(600, dtype=int), epsilon=0.3)
     assert found.claims[0].verdict.refuted
     assert "see the leading components of image, curve" in " ".join(found.notes)
-    rows = gather(
+    rows = as_rows(
         {"image": image, "curve": curve},
         np.zeros(600, dtype=int),
         blocks=None,
@@ -250,9 +250,9 @@ def test_many_labels_are_seen_by_the_common_ones():
 def test_a_quantiser_is_judged_on_rows_it_did_not_see():
     _, views = gaussian_views(600)
     options = {"blocks": None, "domain": None, "noise": None, "fit": 0.5, "seed": 0}
-    rows = gather(views, views["a"] + views["b"], quantiser=3, **options)
+    rows = as_rows(views, views["a"] + views["b"], quantiser=3, **options)
     np.testing.assert_array_equal(rows.untouched, rows.audit)
-    plain = gather(views, GaussianChannel(views["a"], np.ones((600, 1))), quantiser=None, **options)
+    plain = as_rows(views, GaussianChannel(views["a"], np.ones((600, 1))), quantiser=None, **options)
     assert len(plain.untouched) == 600
 
 

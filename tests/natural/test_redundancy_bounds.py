@@ -7,11 +7,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import latentry as lt
+from latentry.natural import mean_upper
 from latentry.natural.from_samples import boosted_trees, prediction_gain
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import _PENALTIES as PENALTIES
 from latentry.natural.from_samples.kernel_regression import Landmarks, _ridge, kernel_regression
-from latentry.natural.from_samples.mean_bounds import mean_upper
 from latentry.natural.from_samples.small_networks import Net, fit_net
 
 

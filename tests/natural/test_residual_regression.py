@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from latentry.data import CategoricalChannel, GaussianChannel
+from latentry.natural import as_rows
 from latentry.natural.from_samples import redundancy_bounds
-from latentry.natural.from_samples.audit_rows import gather
 from latentry.natural.from_samples.independence_tests import residual_test
 from latentry.natural.from_samples.residual_regression import Smoother
 
@@ -77,7 +77,7 @@ def test_a_net_learns_what_depends_on_all_columns_at_once(kind, monkeypatch):
         else CategoricalChannel(np.hstack([share, 1 - share]))
     )
     views = {"a": first, "b": first + 0.05 * rng.standard_normal((1500, 4))}
-    rows = gather(views, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0)
+    rows = as_rows(views, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0)
     taught = redundancy_bounds.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert taught.student == "net"
     monkeypatch.setattr(redundancy_bounds, "_of_numbers", lambda block, rows: {"boosted trees": redundancy_bounds._trees_mean})

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from latentry.errors import DataError
-from latentry.generators.finite_laws import noisy_copies, planted_natural, random_family
+from latentry.generators import noisy_copies, planted_natural, random_family
 from latentry.natural import (
+    Family,
     check,
     entropy,
     functional_common_information,
@@ -25,7 +26,6 @@ from latentry.natural import (
     weighted_score,
     wyner,
 )
-from latentry.natural.mixtures import Family
 from latentry.natural.search.envelope import concave_envelope
 from latentry.natural.search.local_descent import descend, score_and_slope
 from latentry.natural.search.partitions import Cells

@@ -8,10 +8,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from latentry.errors import DataError
-from latentry.generators.finite_laws import random_family, xor_across_domains
-from latentry.natural import Region, ball, box, simplex
-from latentry.natural.mixtures import Family
-from latentry.natural.worst_mixture import worst_mediation, worst_redundancy
+from latentry.generators import random_family, xor_across_domains
+from latentry.natural import Family, Region, ball, box, simplex, worst_mediation, worst_redundancy
 
 
 def grid(k, steps):

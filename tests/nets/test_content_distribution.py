@@ -5,7 +5,7 @@ import numpy as np
 import optax
 import pytest
 
-from latentry.nets.images.content_distribution import ContentLaw
+from latentry.nets import ContentLaw
 
 STILL = jnp.array([True, False, True, True])
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.nets import Dense
-from latentry.nets.jacobian_sparsity import SparsityTerm, jacobians, penalty, strengths
+from latentry.nets import Dense, SparsityTerm, jacobians, penalty, strengths
 
 KEY = jax.random.key(0)
 

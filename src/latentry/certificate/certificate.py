@@ -14,8 +14,7 @@ from latentry.certificate.schema import VERSION, require_form
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.errors import DataError, nearest
-from latentry.evidence import Verdict
-from latentry.evidence.verdict import Status, all_of
+from latentry.evidence import Status, Verdict, all_of
 
 __all__ = ["Certificate"]
 

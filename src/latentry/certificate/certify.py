@@ -50,7 +50,7 @@ def certify(
     """Audit latents on rows that did not train them, and say how far they can be trusted.
 
     >>> import latentry as lt
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> sample = planted_natural().sample(6000, seed=0)
     >>> rows = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
     >>> certificate = lt.certify(sample.latent, rows, domain=sample.domain, epsilon=0.05)

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset
-from latentry.data.row_marks import row_marks
-from latentry.data.split import split_rows
+from latentry.data import Dataset, row_marks, split_rows
 from latentry.errors import DataError
 
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]

@@ -12,7 +12,7 @@ import numpy as np
 from latentry import datasets, generators
 from latentry.data import Dataset
 from latentry.models import VAE, CausalPIMA, IFlow
-from latentry.nets.expert_decoders import two_piece_linear
+from latentry.nets import two_piece_linear
 
 __all__ = ["RECIPES", "Recipe"]
 

@@ -7,7 +7,10 @@ from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
 from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
+from latentry.data.lazy_rows import blocks
 from latentry.data.mixing_support import MixingSupport
+from latentry.data.row_marks import row_marks
+from latentry.data.split import split_rows
 from latentry.data.standardiser import Standardiser
 
 __all__ = [
@@ -23,6 +26,9 @@ __all__ = [
     "Plan",
     "Standardiser",
     "assemble",
+    "blocks",
     "read",
     "read_columns",
+    "row_marks",
+    "split_rows",
 ]

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from latentry.data.batches import Batch
+from latentry.data import Batch
 from latentry.information.questions import Answer, Options, Question
 from latentry.information.trained_estimators import Split, chained, error_of, split_rows, train
 from latentry.nets import Dense

@@ -15,9 +15,7 @@ import optax
 
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError, LatentryError
-from latentry.nets.images.augmentation import augment
-from latentry.nets.images.equalised_layers import EqualLinear, leaky
-from latentry.nets.images.residual_networks import trunk_for
+from latentry.nets import EqualLinear, augment, leaky, trunk_for
 from latentry.training import Feed, Phase, Task, map_rows, run
 
 __all__ = ["PictureClassifier", "train_classifier", "torchscript_features"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
-from latentry.evidence.estimate import Estimate, check_units
+from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import as_blocks
 from latentry.information.cautions import cautions, constant_caution, identity_caution, unused_caution
 from latentry.information.estimators import ESTIMATORS, TAKES_LABELS, without_constant_columns

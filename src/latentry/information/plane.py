@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import Estimate
+from latentry.evidence import Estimate
 from latentry.information.blocks import declared_roles
 from latentry.information.estimators import TAKES_LABELS
 from latentry.information.measure import mutual_information

@@ -14,8 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from latentry.data import Dataset
-from latentry.data.batches import Batch
+from latentry.data import Batch, Dataset
 from latentry.training import Feed, Phase, Task, run
 
 __all__ = ["TwelveBitRun", "twelve_bit_run", "twelve_bit_task"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
-from latentry.evidence.estimate import Estimate, check_units
+from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import Block, as_blocks
 from latentry.information.cautions import tie_caution
 from latentry.information.discrete import discrete_entropy

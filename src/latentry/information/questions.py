@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import NATS_PER_UNIT
+from latentry.evidence import NATS_PER_UNIT
 from latentry.information.blocks import Block
 from latentry.information.mixed_variables import category_columns
 from latentry.information.normalisers import normalise

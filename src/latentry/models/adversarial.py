@@ -8,9 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from latentry.nets.images.content_distribution import ContentLaw
-from latentry.nets.images.residual_networks import Discriminator, PictureEncoder
-from latentry.nets.images.style_synthesis import Mapping, Synthesis
+from latentry.nets import ContentLaw, Discriminator, Mapping, PictureEncoder, Synthesis
 
 __all__ = ["Adversaries", "Generator", "Makers"]
 

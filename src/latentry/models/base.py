@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser
-from latentry.data.row_marks import row_marks
+from latentry.data import Channel, Dataset, GaussianChannel, Layout, Standardiser, row_marks
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
 from latentry.models.checks import check_common, check_latents, check_rows, whole_number
 from latentry.models.domains import without_empty_domains

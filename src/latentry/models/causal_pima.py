@@ -14,8 +14,7 @@ import numpy as np
 
 from latentry.data import Batch, Dataset, Domain
 from latentry.errors import CheckpointError
-from latentry.graphs import Knowledge, hodge_init
-from latentry.graphs.names import as_values
+from latentry.graphs import Knowledge, as_values, hodge_init
 from latentry.models.conditional import Manifold, only
 from latentry.models.expert_updates import new_expert
 from latentry.models.mixture import BLOCKED, HodgeTable, Table, standard_mixture
@@ -26,7 +25,7 @@ from latentry.models.node_updates import Nodes, UpdateNodes
 from latentry.models.pima_checks import check_causal_pima, parse_nodes
 from latentry.models.pima_module import JointBound, Pima
 from latentry.models.structural_em import Experiments, complete_graph
-from latentry.nets.expert_decoders import Expert
+from latentry.nets import Expert
 from latentry.training import Phase
 
 __all__ = ["CausalPIMA"]

@@ -29,10 +29,7 @@ from latentry.models.picture_checks import (
     check_resolution,
 )
 from latentry.models.picture_making import Decode, Grids, Sample, Still, codes_behind
-from latentry.nets.images.content_distribution import ContentLaw
-from latentry.nets.images.domain_style import DomainEmbedding, DomainFlow
-from latentry.nets.images.residual_networks import Discriminator, PictureEncoder
-from latentry.nets.images.style_synthesis import Mapping, Synthesis
+from latentry.nets import ContentLaw, Discriminator, DomainEmbedding, DomainFlow, Mapping, PictureEncoder, Synthesis
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]

@@ -34,9 +34,7 @@ from latentry.models.sparse import (
     weighted,
 )
 from latentry.models.vae import VAE
-from latentry.nets import Flow, SparsityTerm
-from latentry.nets.jacobian_sparsity import PENALTIES, penalty
-from latentry.nets.sigmoidal import sigmoidal_prior
+from latentry.nets import PENALTIES, Flow, SparsityTerm, penalty, sigmoidal_prior
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGVAE"]

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset
-from latentry.data.lazy_rows import blocks
+from latentry.data import Dataset, blocks
 from latentry.errors import DataError, nearest
 from latentry.nets import HEADS
 

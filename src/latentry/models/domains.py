@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset
-from latentry.data.lazy_rows import blocks
+from latentry.data import Dataset, blocks
 from latentry.errors import DataError, DataWarning
 
 __all__ = ["check_columns", "check_domain", "domain_facts", "without_empty_domains"]

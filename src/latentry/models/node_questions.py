@@ -13,10 +13,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.data import Batch
-from latentry.graphs import EdgeFrequencies, Graph, edge_frequencies, hodge_graph
+from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
-from latentry.graphs.names import as_values
 from latentry.models.checks import whole_number
 from latentry.models.expert_updates import UNKNOWN
 from latentry.models.latent_graph import LatentGraph, latent_graph, warn_reversible

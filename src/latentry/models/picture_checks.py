@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset
-from latentry.data.lazy_rows import blocks
+from latentry.data import Dataset, blocks
 from latentry.errors import DataError, nearest
 from latentry.models.checks import real_number, whole_number
-from latentry.nets.images.augmentation import AUGMENTATIONS
-from latentry.nets.images.style_synthesis import resolutions
+from latentry.nets import AUGMENTATIONS, resolutions
 
 __all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_range", "check_resolution"]
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
-from latentry.graphs import Knowledge
-from latentry.graphs.names import as_names, as_outcomes, as_values
+from latentry.graphs import Knowledge, as_names, as_outcomes, as_values
 from latentry.models.checks import likelihoods, real_number, whole_number
-from latentry.nets.expert_decoders import Expert
+from latentry.nets import Expert
 
 __all__ = ["check_causal_pima", "parse_nodes"]
 

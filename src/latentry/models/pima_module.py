@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from latentry.data import Batch
 from latentry.models.mixture import HodgeTable, Mixture, Table
 from latentry.models.networks import Networks, hidden_in_part
-from latentry.nets.expert_decoders import Expert
+from latentry.nets import Expert
 
 __all__ = ["ExpertDecoder", "JointBound", "Pima"]
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from latentry.data import Batch
 from latentry.models.conditional import Conditional, Identify, Manifold, Metrics, NegativeBound
 from latentry.models.iflow import IdentifiableFlow, negative_log_likelihood
-from latentry.nets.jacobian_sparsity import SparsityTerm, jacobians, strengths
+from latentry.nets import SparsityTerm, jacobians, strengths
 
 __all__ = [
     "AnchoredManifold",

@@ -11,8 +11,20 @@ from latentry.natural.entropies import (
     mutual_information,
     total_correlation,
 )
-from latentry.natural.from_samples import Audit, audit, mean_upper, noise_curve
+from latentry.natural.from_samples import (
+    Audit,
+    Claim,
+    Judge,
+    Rows,
+    as_rows,
+    audit,
+    audit_of,
+    choose_family,
+    mean_upper,
+    noise_curve,
+)
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
+from latentry.natural.mixtures import Family
 from latentry.natural.naturality_errors import mediation_error, redundancy_error, weighted_score
 from latentry.natural.report import Errors, Report
 from latentry.natural.search import (
@@ -28,23 +40,31 @@ from latentry.natural.search import (
 from latentry.natural.tables import Tables, from_columns
 from latentry.natural.translate import Translation, translate
 from latentry.natural.weight_regions import Region, ball, box, simplex
+from latentry.natural.worst_mixture import worst_mediation, worst_redundancy
 
 __all__ = [
     "Audit",
+    "Claim",
     "Errors",
+    "Family",
     "FoundLatent",
     "GaussianPair",
+    "Judge",
     "Region",
     "Report",
+    "Rows",
     "Tables",
     "Translation",
     "as_channel",
     "as_law",
     "as_laws",
+    "as_rows",
     "audit",
+    "audit_of",
     "ball",
     "box",
     "check",
+    "choose_family",
     "conditional_entropy",
     "constant_channel",
     "copy_channel",
@@ -70,5 +90,7 @@ __all__ = [
     "translate",
     "two_by_two",
     "weighted_score",
+    "worst_mediation",
+    "worst_redundancy",
     "wyner",
 ]

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound, Interval, maximum
-from latentry.evidence.verdict import Verdict, all_of, judge
+from latentry.evidence import Bound, Interval, Verdict, all_of, judge, maximum
 from latentry.natural.distributions import as_channel, as_kernel, as_laws, as_weights, baseline_channels
 from latentry.natural.mixtures import Family
 from latentry.natural.report import Drift, Errors, Report, TheoremCheck, WorstCase

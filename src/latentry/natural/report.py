@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.evidence.bound import Bound, Interval
-from latentry.evidence.verdict import Verdict
+from latentry.evidence import Bound, Interval, Verdict
 from latentry.natural.worst_mixture import Supremum
 
 __all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase", "plain"]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.distributions import MAX_CELLS, as_channel, as_law
 from latentry.natural.entropies import conditional_entropy, dual_total_correlation, mutual_information
 
@@ -70,7 +70,7 @@ def translate(law: ArrayLike, a: ArrayLike, b: ArrayLike) -> Translation:
 
     The latents are drawn independently given X. A natural latent is a function of every mediator:
 
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> made = planted_natural(domains=1)
     >>> copy = np.eye(4)[:, None, :].repeat(4, axis=1)  # X_1 itself mediates
     >>> way = translate(made.laws[0], made.channel, copy).a_from_b

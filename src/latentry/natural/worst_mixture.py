@@ -22,7 +22,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.evidence.bound import Bound, Interval
+from latentry.evidence import Bound, Interval
 from latentry.natural.mixtures import Family, Surprise
 from latentry.natural.weight_regions import Region, simplex
 

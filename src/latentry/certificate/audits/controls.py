@@ -15,8 +15,7 @@ from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.information import mutual_information
-from latentry.natural.from_samples.audit_rows import Rows, gather
-from latentry.natural.from_samples.judge import Judge
+from latentry.natural import Judge, Rows, as_rows
 from latentry.threads import side_by_side
 
 __all__ = ["controls"]
@@ -219,7 +218,7 @@ def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, floa
 def _redundancies(data: Dataset, asked: Mapping[str, Asked], settings: Settings) -> dict[str, float]:
     """The bound for each latent, side by side; blocks and split are made once."""
     plain, seed = next(iter(asked.values()))[0], settings.seed
-    rows = gather(data, plain, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=seed)
+    rows = as_rows(data, plain, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=seed)
     found = side_by_side(lambda one: _redundancy(rows, one, settings), asked.values())
     return dict(zip(asked, found, strict=True))
 

@@ -17,8 +17,7 @@ from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
 from latentry.data import Dataset
 from latentry.errors import DataError
-from latentry.evidence import Bound, Estimate, Verdict
-from latentry.evidence.verdict import all_of
+from latentry.evidence import Bound, Estimate, Verdict, all_of
 from latentry.identifiability import collapse, mcc
 
 __all__ = ["fit"]

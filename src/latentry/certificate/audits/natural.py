@@ -16,10 +16,7 @@ from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.natural import Audit
-from latentry.natural.from_samples.audit import audit_of
-from latentry.natural.from_samples.audit_rows import Rows, gather
-from latentry.natural.from_samples.judge import Judge, choose
+from latentry.natural import Audit, Judge, Rows, as_rows, audit_of, choose_family
 
 __all__ = ["natural"]
 
@@ -109,11 +106,11 @@ class _Asked:
         settings = self._subject.settings
         if by_domain not in self._gathered:
             domain = self._domain if by_domain else None
-            self._gathered[by_domain] = gather(
+            self._gathered[by_domain] = as_rows(
                 self._data, channel, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=settings.seed
             )
         rows = self._gathered[by_domain].of(channel)
-        return Judge(rows, choose("auto", rows), settings.epsilon, self._level, "betting", settings.seed)
+        return Judge(rows, choose_family("auto", rows), settings.epsilon, self._level, "betting", settings.seed)
 
 
 def _subsampled(fewer: Subject, whole: Subject) -> list[str]:

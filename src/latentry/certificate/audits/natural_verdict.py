@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED
-from latentry.evidence import Verdict
-from latentry.evidence.verdict import all_of
-from latentry.natural import Audit
-from latentry.natural.from_samples.error_verdicts import Claim
+from latentry.evidence import Verdict, all_of
+from latentry.natural import Audit, Claim
 
 __all__ = ["Judged", "place_words"]
 

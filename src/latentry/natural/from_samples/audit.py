@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
-from latentry.evidence.bound import Bound
-from latentry.evidence.verdict import Verdict, all_of
-from latentry.natural.from_samples.audit_rows import Rows, gather
+from latentry.evidence import Bound, Verdict, all_of
+from latentry.natural.from_samples.audit_rows import Rows, as_rows
 from latentry.natural.from_samples.error_verdicts import Claim, holm
-from latentry.natural.from_samples.judge import Judge, Place, choose
+from latentry.natural.from_samples.judge import Judge, Place, choose_family
 from latentry.natural.from_samples.judge import drift as domain_drift
 from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
 from latentry.natural.report import plain
@@ -101,7 +100,7 @@ def audit(
     other. Mediation is certified for small discrete tables (at every sample size) and for Gaussian families (for many
     rows); otherwise it can only be refuted, and the power to do so is said.
 
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> sample = planted_natural().sample(10_000, seed=0)
     >>> observed = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
     >>> found = audit(observed, sample.latent, domain=sample.domain, epsilon=0.05)
@@ -135,7 +134,7 @@ def audit(
         raise DataError(f"fit={fit} must lie between 0 and 1")
     if mean not in METHODS:
         raise DataError(f"mean={mean!r}{nearest(str(mean), METHODS)}")
-    rows = gather(
+    rows = as_rows(
         data,
         channel,
         blocks=blocks,
@@ -148,7 +147,7 @@ def audit(
         numbers=numbers,
     )
     with single_threaded():
-        judge = Judge(rows, choose(family, rows), epsilon, level, mean, seed)
+        judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed)
         return audit_of(judge, drift=drift)
 
 
@@ -250,7 +249,7 @@ def noise_curve(
     for scale in scales:
         if not scale > 0:
             raise DataError(f"scales: {scale} must be positive")
-        rows = gather(
+        rows = as_rows(
             data, latent, blocks=blocks, domain=domain, noise=float(scale), quantiser=None, fit=0.5, seed=seed
         )
         judged = Judge(rows, "general", epsilon, level, "bootstrap", seed)

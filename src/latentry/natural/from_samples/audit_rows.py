@@ -12,11 +12,10 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
-from latentry.data.split import split_rows
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel, split_rows
 from latentry.errors import DataError, nearest
 
-__all__ = ["Block", "Rows", "gather"]
+__all__ = ["Block", "Rows", "as_rows"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -140,7 +139,7 @@ class Rows:
         return part if domain is None else part[self.domain[part] == domain]
 
 
-def gather(
+def as_rows(
     data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
     channel: Channel | ArrayLike,
     *,

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from latentry.evidence.bound import Bound
-from latentry.evidence.verdict import Verdict, judge
+from latentry.evidence import Bound, Verdict, judge
 from latentry.natural.from_samples.independence_tests import Refutation
 from latentry.natural.from_samples.mean_bounds import smallest_level
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latentry.data import CategoricalChannel, GaussianChannel
 from latentry.errors import DataError, nearest
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.from_samples.audit_rows import Codes, Rows
 from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
 from latentry.natural.from_samples.independence_tests import (
@@ -30,7 +30,7 @@ from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
 from latentry.natural.from_samples.residual_regression import Smoother
 from latentry.threads import side_by_side
 
-__all__ = ["Judge", "Place", "choose", "drift"]
+__all__ = ["Judge", "Place", "choose_family", "drift"]
 
 Out = TypeVar("Out")
 
@@ -41,7 +41,7 @@ _CROWDED = 5.0
 _INDEPENDENT = ("independent rows that did not train the latent",)
 
 
-def choose(family: str, rows: Rows) -> str:
+def choose_family(family: str, rows: Rows) -> str:
     """The family by which mediation is judged, or a sentence that says why not."""
     if family not in _FAMILIES:
         raise DataError(f"family={family!r}{nearest(str(family), _FAMILIES)}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.from_samples.audit_rows import Block, Codes
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.mean_bounds import mean_upper

@@ -10,7 +10,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.distributions import as_law
 from latentry.natural.entropies import conditional_entropy, entropy, mutual_information
 from latentry.natural.naturality_errors import latent_joint, mediation_error

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.distributions import as_law, baseline_channels
 from latentry.natural.entropies import entropy
 from latentry.natural.naturality_errors import latent_joint, redundancy_error, weighted_score
@@ -43,7 +43,7 @@ def search(
     concave envelope: column generation finds it, and a global bound on the prices certifies it. The three
     noisy copies below show that the bit which generated them is not their best natural latent.
 
-    >>> from latentry.generators.finite_laws import noisy_copies
+    >>> from latentry.generators import noisy_copies
     >>> copies = noisy_copies(3, flip=0.05)
     >>> found = search(copies.laws[0], tolerance=1e-4)
     >>> round(found.score.value, 3), found.gap < 1e-4, round(weighted_score(copies.laws[0], copies.channel), 3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 
 __all__ = ["FoundLatent"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
 from latentry.natural.distributions import as_laws, baseline_channels
 from latentry.natural.entropies import entropy
 from latentry.natural.mixtures import Family
@@ -38,7 +38,7 @@ def search_shared(
     them; its own worst case is then certified by branch and bound. The lower bound is the best score of any
     latent at one of those mixtures alone, so the gap is honest but need not close.
 
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> found = search_shared(planted_natural(domains=2).laws)
     >>> found.score.direction, found.score.value < 1e-3
     ('upper', True)
