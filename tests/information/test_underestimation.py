@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from latentry.data import normal_scores
 from latentry.generators import information_tasks as it
 from latentry.information import mutual_information
-from latentry.information.normalisers import normal_scores
 from latentry.information.underestimation import extrapolated, residue
 
 

@@ -9,8 +9,8 @@ from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.generators import finite_laws
 from latentry.natural import as_rows, audit, check, noise_curve, redundancy_error
-from latentry.natural.from_samples.audit_rows import Block
 from latentry.natural.from_samples.independence_tests import neighbour_test, residual_power, residual_test
+from latentry.natural.from_samples.observables import Block
 from latentry.natural.from_samples.redundancy_bounds import teach
 
 
@@ -308,7 +308,7 @@ LATENT = np.arange(100) % 2
             lambda: audit({"a": np.linspace(0, 1, 100), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
             "family='discrete' needs labels everywhere",
         ),
-        (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "the latent is not finite in row 0"),
+        (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "not finite in row 0"),
         (lambda: audit(ROWS, np.zeros((100, 1)), epsilon=0.1, quantiser=1), "quantiser=1 must be at least 2"),
         (
             lambda: audit(Dataset({"left": np.zeros((50, 1))}), np.zeros(50, int), epsilon=0.1, blocks=["lef"]),

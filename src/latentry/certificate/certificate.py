@@ -14,13 +14,12 @@ from latentry.certificate.schema import VERSION, require_form
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.errors import DataError, nearest
-from latentry.evidence import Status, Verdict, all_of
+from latentry.evidence import STATUS_ORDER, Status, Verdict, all_of
 
 __all__ = ["Certificate"]
 
 _DECISIVE = ("identifiable", "natural", "causal")
 _ALWAYS = ("identifiable", "natural", "controls")
-_ORDER = ("refuted", "cannot say", "not refuted", "certified")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ class Certificate:
             return self[name].verdict.status
         part = self["natural"]
         found = [claim.status for place, claim in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
-        return max(found, key=_ORDER.index) if found else "cannot say"
+        return max(found, key=STATUS_ORDER.index) if found else "cannot say"
 
     def reached(self, name: str) -> bool:
         """Whether a part (or "mixtures") was certified, on a certificate whose controls hold."""

@@ -21,8 +21,8 @@ from latentry.certificate.question import PARTS, Part
 from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages
-from latentry.certificate.subject import Blocks, Settings, Subject, subject_of, taken
-from latentry.data import CategoricalChannel, Dataset, GaussianChannel
+from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
+from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
 from latentry.threads import single_threaded
@@ -164,9 +164,7 @@ def _check_fits(latents: Any, data: Dataset) -> None:
 def _taken(latents: Any, rows: np.ndarray) -> Any:
     if hasattr(latents, "channel"):
         return latents
-    return (
-        taken(latents, rows) if isinstance(latents, CategoricalChannel | GaussianChannel) else np.asarray(latents)[rows]
-    )
+    return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
 
 
 def _about(subject: Subject) -> dict[str, Any]:

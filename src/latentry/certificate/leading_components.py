@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.decomposition import PCA
 
-from latentry.data import Dataset
+from latentry.data import Dataset, column_scales
 
 __all__ = ["flat", "gist", "is_label", "rows_in_words", "some_rows", "untied"]
 
@@ -23,8 +23,7 @@ def gist(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarray:
     """
     table = flat(values)
     if np.asarray(values).ndim == 2:  # a picture's pixels share a unit, a table's columns do not
-        spread = table.std(axis=0)
-        table = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        table = (table - table.mean(axis=0)) / column_scales(table)
     kept = min(columns, table.shape[1], len(table) - 1)
     if table.shape[1] <= columns:
         return table

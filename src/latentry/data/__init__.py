@@ -6,9 +6,11 @@ from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
 from latentry.data.latent_laws import LatentLaws
+from latentry.data.latents import channel_from_array, column_scales, has_few_values, missing_entries, nearest_centres
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
 from latentry.data.mixing_support import MixingSupport
+from latentry.data.ranks import normal_scores
 from latentry.data.row_marks import row_marks
 from latentry.data.split import split_rows
 from latentry.data.standardiser import Standardiser
@@ -27,6 +29,12 @@ __all__ = [
     "Standardiser",
     "assemble",
     "blocks",
+    "channel_from_array",
+    "column_scales",
+    "has_few_values",
+    "missing_entries",
+    "nearest_centres",
+    "normal_scores",
     "read",
     "read_columns",
     "row_marks",

@@ -2,10 +2,11 @@
 
 from latentry.evidence.bound import Bound, DirectionError, Interval, maximum, minimum, total
 from latentry.evidence.estimate import NATS_PER_UNIT, Estimate, check_units
-from latentry.evidence.verdict import Status, Verdict, all_of, judge
+from latentry.evidence.verdict import STATUS_ORDER, Status, Verdict, all_of, judge
 
 __all__ = [
     "NATS_PER_UNIT",
+    "STATUS_ORDER",
     "Bound",
     "DirectionError",
     "Estimate",

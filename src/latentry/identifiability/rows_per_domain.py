@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 
-from latentry.data import Domain
+from latentry.data import Domain, column_scales, nearest_centres
 from latentry.errors import DataError
 
 __all__ = ["LEAST_ROWS", "groups_of", "levelled"]
@@ -26,8 +25,7 @@ def groups_of(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tupl
     if values.shape[1] == 1:
         codes = (np.argsort(np.argsort(values[:, 0])) * count) // len(values)
     else:
-        spread = values.std(axis=0)
-        codes = KMeans(count, n_init=2, random_state=seed).fit_predict(values / np.where(spread > 0, spread, 1))
+        codes = nearest_centres(values / column_scales(values), count, starts=2, seed=seed)
     return codes, tuple(f"u near {_near(values[codes == code])}" for code in range(count))
 
 

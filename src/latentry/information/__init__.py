@@ -8,6 +8,7 @@ from latentry.information.measure import mutual_information
 from latentry.information.normalisers import NORMALISERS
 from latentry.information.plane import InformationPlane, information_plane
 from latentry.information.quantities import entropy, pairwise, total_correlation
+from latentry.information.uncertainty import noncentrality
 
 if TYPE_CHECKING:
     from latentry.information.image_features import PictureClassifier, torchscript_features, train_classifier
@@ -23,6 +24,7 @@ __all__ = [
     "information_of_table",
     "information_plane",
     "mutual_information",
+    "noncentrality",
     "pairwise",
     "torchscript_features",
     "total_correlation",

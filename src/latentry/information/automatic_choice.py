@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from latentry.data import normal_scores
 from latentry.information.canonical_variates import held_out_variates
 from latentry.information.discrete import discrete_information
 from latentry.information.gaussian import gaussian_information
 from latentry.information.ksg import ksg_local
 from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
-from latentry.information.normalisers import linf, normal_scores
+from latentry.information.normalisers import linf
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
 from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula

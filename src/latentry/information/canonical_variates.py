@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from latentry.information.normalisers import normal_scores
+from latentry.data import normal_scores
 from latentry.information.ranks import folds
 from latentry.threads import single_threaded
 

@@ -12,12 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from scipy.spatial import cKDTree
 
 from latentry.errors import DataError
 
-__all__ = ["PermutationTest", "local_permutation", "permutation_p_value", "stratified_permutation", "subsampling_error"]
+__all__ = [
+    "PermutationTest",
+    "local_permutation",
+    "noncentrality",
+    "permutation_p_value",
+    "stratified_permutation",
+    "subsampling_error",
+]
 
 Array = np.ndarray
 PARTS = 10
@@ -69,6 +76,19 @@ def interval(value: float, error: float, confidence: float, freedom: float = np.
     """
     reach = stats.norm.ppf((1 + confidence) / 2) if np.isinf(freedom) else stats.t.ppf((1 + confidence) / 2, freedom)
     return float(value - reach * error), float(value + reach * error)
+
+
+def noncentrality(statistic: float, freedom: int, probability: float) -> float:
+    """Return the noncentrality of a χ² at which the statistic is the quantile of a probability; 0 if it is below that at 0.
+
+    At 1 − δ it is a lower confidence bound of the noncentrality at level δ, at δ an upper one.
+
+    >>> noncentrality(3.0, 4, 0.95), round(noncentrality(30.0, 4, 0.95), 2)
+    (0.0, 12.18)
+    """
+    if stats.chi2.cdf(statistic, freedom) <= probability:
+        return 0.0
+    return float(special.chndtrinc(statistic, freedom, probability))
 
 
 @dataclass(frozen=True)

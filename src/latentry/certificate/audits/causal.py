@@ -12,6 +12,7 @@ from latentry import graphs
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
 from latentry.evidence import Bound, Verdict
+from latentry.information import noncentrality
 
 __all__ = ["causal", "graph_of"]
 
@@ -95,7 +96,7 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
     p_value = float(chi2.sf(2 * rows * size, missing))
     power = float(ncx2.sf(chi2.isf(level, missing), missing, 2 * rows * epsilon))
     lower = Bound(
-        _lower(2 * rows * size, missing, level) / (2 * rows), "lower", 1 - level, "likelihood ratio inverted",
+        noncentrality(2 * rows * size, missing, 1 - level) / (2 * rows), "lower", 1 - level, "likelihood ratio inverted",
         ("independent rows that did not train the latent", "many rows per cell"), n=int(rows),
     )  # fmt: skip
     if lower.value > epsilon:
@@ -118,14 +119,12 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
 
 def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
     """D(P̂‖P̂_G) in nats: what the table has beyond the product of the graph's conditional laws."""
-    law = table / table.sum()
-    entropy = -xlogy(law, law).sum()
+    joint = table / table.sum()
     explained = 0.0
     for node in graph.names:
-        family = _marginal(law, graph, (*graph.parents(node), node))
-        above = _marginal(law, graph, graph.parents(node))
-        explained += -xlogy(family, family).sum() + xlogy(above, above).sum()
-    return max(0.0, float(explained - entropy))
+        family = _marginal(joint, graph, (*graph.parents(node), node))
+        explained += _entropy(family) - _entropy(_marginal(joint, graph, graph.parents(node)))
+    return max(0.0, explained - _entropy(joint))
 
 
 def _marginal(law: np.ndarray, graph: graphs.Graph, nodes: tuple[str, ...]) -> np.ndarray:
@@ -141,15 +140,6 @@ def _freedom(graph: graphs.Graph) -> int:
     size = dict(zip(graph.names, graph.outcomes, strict=True))
     used = sum((size[n] - 1) * int(np.prod([size[p] for p in graph.parents(n)], dtype=int)) for n in graph.names)
     return int(np.prod(graph.outcomes, dtype=int)) - 1 - used
-
-
-def _lower(statistic: float, freedom: int, level: float) -> float:
-    """The least noncentrality under which the statistic is not too large."""
-    if chi2.sf(statistic, freedom) > level:
-        return 0.0
-    from scipy.special import chndtrinc
-
-    return float(chndtrinc(statistic, freedom, 1 - level))
 
 
 def _notes(pattern: Any, stability: Any, graph: Any) -> list[str]:

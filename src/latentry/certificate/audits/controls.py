@@ -10,7 +10,7 @@ import numpy as np
 from latentry import identifiability
 from latentry.certificate.leading_components import gist, is_label, rows_in_words, some_rows, untied
 from latentry.certificate.question import Part
-from latentry.certificate.subject import Settings, Subject, taken
+from latentry.certificate.subject import Settings, Subject
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
@@ -163,7 +163,7 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     if len(whole) < _WHOLE:
         return
     data = data.take(whole)
-    channel = taken(subject.channel, whole)
+    channel = subject.channel.take(whole)
     first = data.names[0]
     copy, entropy = _copy(data, first, subject.settings.seed)
     asked: dict[str, Asked] = {}

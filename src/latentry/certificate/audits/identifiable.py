@@ -7,7 +7,7 @@ from typing import Any
 from latentry import identifiability
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
-from latentry.evidence import Bound, Verdict
+from latentry.evidence import STATUS_ORDER, Bound, Verdict
 
 __all__ = ["identifiable"]
 
@@ -34,7 +34,7 @@ def identifiable(subject: Subject) -> Part:
         methods.append("structural sparsity of the mixing")
     if not claims:
         return Part("identifiable", _no_theorem(subject))
-    best = max(claims.values(), key=lambda v: ("refuted", "cannot say", "not refuted", "certified").index(v.status))
+    best = max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status))
     return Part("identifiable", best, claims, numbers, tuple(notes), tuple(methods), details)
 
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED
-from latentry.evidence import Verdict, all_of
+from latentry.evidence import STATUS_ORDER, Verdict, all_of
 from latentry.natural import Audit, Claim
 
 __all__ = ["Judged", "place_words"]
 
 _EACH, _POOLED = "each domain", "all rows pooled"
-_ORDER = ("refuted", "cannot say", "not refuted", "certified")
-_AGAINST = _ORDER[:2]
+_AGAINST = STATUS_ORDER[:2]
 _MEDIATION = "mediation error"
 
 
@@ -54,7 +53,7 @@ class Judged:
         each, mixed = self.in_each, self.mixed
         if each.status in _AGAINST:
             return each
-        if _ORDER.index(mixed.status) >= _ORDER.index(each.status):
+        if STATUS_ORDER.index(mixed.status) >= STATUS_ORDER.index(each.status):
             return mixed
         return replace(each, sentence=f"{each.sentence} {self._ends_there(mixed)}")
 
@@ -74,7 +73,7 @@ class Judged:
         """Why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
         pooled = self.pooled.claims if self.pooled else ()
         claims = [c for c in (*pooled, *self.split.claims) if c.error == _MEDIATION and c.place in ("all rows", MIXED)]  # type: ignore[union-attr]
-        claim = min(claims, key=lambda c: _ORDER.index(c.verdict.status))
+        claim = min(claims, key=lambda c: STATUS_ORDER.index(c.verdict.status))
         if claim.verdict.status not in _AGAINST or claim.lower is None:
             return f"With the domains mixed: {mixed.status}."
         word = "it is not" if claim.verdict.refuted else "it may not be"
@@ -108,7 +107,7 @@ class Judged:
         claims = () if self.main is None else self.main.claims
         uppers = [claim.upper.value for claim in claims if claim.upper is not None]
         certified = sum(c.verdict.certified for c in claims)
-        return (_ORDER.index(self.verdict.status), certified, -max(uppers, default=math.inf))
+        return (STATUS_ORDER.index(self.verdict.status), certified, -max(uppers, default=math.inf))
 
     @property
     def claims(self) -> dict[str, Verdict]:

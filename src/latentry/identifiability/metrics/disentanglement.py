@@ -16,6 +16,7 @@ from sklearn.linear_model import LassoCV
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.svm import LinearSVC
 
+from latentry.data import column_scales
 from latentry.errors import DataError, nearest
 from latentry.identifiability.metrics.factors import Factor, as_factors, same_rows
 from latentry.identifiability.metrics.matching import as_columns
@@ -71,8 +72,7 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
     if learner not in _LEARNERS:
         raise DataError(f"learner = {learner!r} is not known{nearest(str(learner), _LEARNERS)}")
     latents, factors, train, known = _both(z, s, fit_on)
-    spread = train.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    scale = column_scales(train)
     importance, informed = np.zeros((train.shape[1], len(factors))), np.zeros(len(factors))
     for j, (seen, unseen) in enumerate(zip(known, factors, strict=True)):
         fitted = _learner(learner, seen.discrete, seed).fit(train / scale, seen.values)

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chndtrinc
-from scipy.stats import chi2
+
+from latentry.information import noncentrality
 
 __all__ = ["Change", "change_along", "rank_of_changes", "spectrum", "weakest_change"]
 
@@ -121,16 +121,9 @@ def _descend(start: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.
 
 def _limits(statistic: float, domains: int, size: int, rows: float, level: float, direction: np.ndarray) -> Change:
     value = np.sqrt(max(statistic - (domains - size), 0.0) / rows)
-    low = np.sqrt(_noncentrality(statistic, domains - 1, 1 - level) / rows)
-    high = np.sqrt(_noncentrality(statistic, domains - size, level) / rows)
+    low = np.sqrt(noncentrality(statistic, domains - 1, 1 - level) / rows)
+    high = np.sqrt(noncentrality(statistic, domains - size, level) / rows)
     return Change(float(value), float(low), float(high), direction / np.linalg.norm(direction))
-
-
-def _noncentrality(statistic: float, freedom: int, probability: float) -> float:
-    """The noncentrality at which the statistic is the quantile of that probability; 0 if it is below that at 0."""
-    if chi2.cdf(statistic, freedom) <= probability:
-        return 0.0
-    return float(chndtrinc(statistic, freedom, probability))
 
 
 def _scatter(values: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from latentry.data import column_scales
+
 __all__ = ["tree_labels", "tree_numbers"]
 
 Array = NDArray[np.float64]
@@ -130,8 +132,7 @@ def tree_numbers(x: Array, y: Array) -> Guess:
     >>> bool(np.abs(tree_numbers(x, y)(x) - y).mean() < 0.05)
     True
     """
-    centre, spread = y.mean(axis=0), y.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    centre, scale = y.mean(axis=0), column_scales(y)
     target, ones = (y - centre) / scale, np.ones((len(y), 1))
     rounds = min(_ROUNDS + _MORE * (y.shape[1] - 1), _MOST)  # columns that have nothing in common take turns
     scores = _boosted(x, np.zeros(y.shape[1]), lambda now: (target - now, ones), rounds)

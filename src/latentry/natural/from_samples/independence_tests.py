@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.stats import norm
 
+from latentry.data import normal_scores
 from latentry.natural.from_samples.likelihood_ratio import discrete_ratio
 from latentry.natural.from_samples.pairwise_information import neighbour_orders, pairs_of, strata_orders
 from latentry.natural.from_samples.residual_regression import Smoother
@@ -117,7 +118,7 @@ def neighbour_test(
     if strata is None:
         known = smoother or Smoother.of(z, seed)
         x, y = known.residuals(x), known.residuals(y)
-    u, v, w = (_ranks(part[rows], rng) for part in (x, y, z))
+    u, v, w = (normal_scores(part[rows], offset=0.0, ties=rng) for part in (x, y, z))
     inside = None if strata is None else strata[rows]
     statistic = _Information(u, v, w, inside, k)
     local = statistic.local()
@@ -144,18 +145,3 @@ class _Information:
             inside = None if order is None else np.searchsorted(group.rows, order[group.rows])
             local[group.rows] = group.local(inside)
         return local
-
-
-def _ranks(rows: Array, rng: np.random.Generator) -> Array:
-    """Each column by its rank, so that the statistic does not depend on units.
-
-    Ties are broken at random, column by column: broken by row number in two columns of labels, they would depend
-    on each other through it.
-    """
-    return np.column_stack([_scores(column, rng) for column in rows.T])
-
-
-def _scores(column: Array, rng: np.random.Generator) -> Array:
-    ranks = np.empty(len(column))
-    ranks[np.lexsort((rng.random(len(column)), column))] = np.arange(1, len(column) + 1)
-    return norm.ppf(ranks / (len(column) + 1))

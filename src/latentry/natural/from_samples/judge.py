@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from latentry.data import CategoricalChannel, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence import Bound
-from latentry.natural.from_samples.audit_rows import Codes, Rows
+from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
 from latentry.natural.from_samples.independence_tests import (
     Refutation,
@@ -25,6 +25,7 @@ from latentry.natural.from_samples.independence_tests import (
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
 from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, tabulate
+from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
 from latentry.natural.from_samples.residual_regression import Smoother

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from latentry.data import CategoricalChannel
-from latentry.natural.from_samples.audit_rows import Codes, Rows
+from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.divergence_ball import largest_divergence, radius
+from latentry.natural.from_samples.observables import Codes
 
 __all__ = ["MAX_TABLE", "Table", "tabulate"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentry.evidence import Bound
-from latentry.natural.from_samples.audit_rows import Block, Codes
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.mean_bounds import mean_upper
+from latentry.natural.from_samples.observables import Block, Codes
 
 __all__ = ["domain_information", "predictive_gain"]
 

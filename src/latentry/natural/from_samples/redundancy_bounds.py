@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 from sklearn.linear_model import RidgeCV
 
-from latentry.data import CategoricalChannel, GaussianChannel
-from latentry.natural.from_samples.audit_rows import Block, Codes, Rows
+from latentry.data import CategoricalChannel, GaussianChannel, column_scales
+from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import kernel_features, kernel_regression
 from latentry.natural.from_samples.mean_bounds import MeanMethod, mean_upper
+from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
 
 __all__ = ["Lesson", "teach"]
@@ -119,8 +120,7 @@ def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
 def _standard(block: Block, fit: Codes) -> Guess:
     """The features of rows in units of their spread among the fit rows, and no further away than those may be."""
     known = block.features[fit]
-    centre, spread = known.mean(axis=0), known.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    centre, scale = known.mean(axis=0), column_scales(known)
     return lambda rows: np.clip((block.features[rows] - centre) / scale, -_FAR, _FAR)
 
 
@@ -208,7 +208,6 @@ def _kernel_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
 def _net_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
     """Learns the latent in units of its spread, so that no coordinate drowns another."""
     x = _standard(block, fit)
-    centre, spread = mean[fit].mean(axis=0), mean[fit].std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    centre, scale = mean[fit].mean(axis=0), column_scales(mean[fit])
     model = fit_net(x(fit), (mean[fit] - centre) / scale, _HIDDEN, soft=False, seed=seed)
     return lambda rows: centre + scale * model(x(rows))
