@@ -237,7 +237,8 @@ BAD = {
     "restarts": (lambda data, z: lt.certify(z, data, restarts=2), "latents made elsewhere cannot be fitted again"),
     "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts = -1: give the number of further fits"),
     "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
-    "strange": (lambda data, z: lt.certify(np.array([None] * 300), data), "give a fitted model, a channel, labels"),
+    "nothing": (lambda data, z: lt.certify(np.array([None] * 300), data), "row 0.*every row needs"),
+    "strange": (lambda data, z: lt.certify(np.zeros((300, 2, 2)), data), r"\(300, 2, 2\).*a channel, labels \(rows,\)"),
 }
 
 

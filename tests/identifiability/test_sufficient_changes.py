@@ -46,7 +46,7 @@ def test_enough_domains_with_moving_means_and_variances():
     assert (found.present, found.needed, found.statistics, found.rank) == (15, 7, 6, 6)
     assert found.verdict.sentence == (
         "identifiable up to order, scale and shift: 15 domains, 7 needed, and the means and variances change in 6 "
-        "independent ways."
+        "independent directions."
     )
     assert found.verdict.evidence["weakest change"].direction == "lower"
     assert found.verdict.evidence["weakest change"].value > found.tolerance
@@ -57,7 +57,7 @@ def test_variances_alone_need_fewer_domains():
     found = audit(0, planted(6, 3)[1], tolerance=0.1)
     assert found.identifiable is True
     assert (found.needed, found.statistics, found.theorem) == (4, 3, "Theorem 3")
-    assert "the variances change in 3 independent ways" in found.verdict.sentence
+    assert "the variances change in 3 independent directions" in found.verdict.sentence
 
 
 def test_one_climbing_mean_counts_as_one_more_statistic():

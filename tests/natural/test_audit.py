@@ -235,16 +235,16 @@ def test_wide_blocks_are_seen_by_their_leading_components():
         seed=0,
     )
     assert [b.features.shape[1] for b in rows.blocks] == [30, 8]
-    assert [b.gist.shape[1] for b in rows.blocks] == [5, 5]
-    assert abs(np.corrcoef(rows.blocks[0].gist[:, 0], z[:, 0])[0, 1]) > 0.98
+    assert [b.summary.shape[1] for b in rows.blocks] == [5, 5]
+    assert abs(np.corrcoef(rows.blocks[0].summary[:, 0], z[:, 0])[0, 1]) > 0.98
 
 
 def test_many_labels_are_seen_by_the_common_ones():
     codes = np.concatenate([np.arange(40), np.repeat(7, 60)])
     block = Block.of_labels("x", codes)
-    assert block.gist.shape == (100, 12)
-    np.testing.assert_allclose(block.gist.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(block.gist[:, 0], codes == 7)
+    assert block.summary.shape == (100, 12)
+    np.testing.assert_allclose(block.summary.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(block.summary[:, 0], codes == 7)
 
 
 def test_a_quantiser_is_judged_on_rows_it_did_not_see():

@@ -27,7 +27,7 @@ from latentry.natural import (
     wyner,
 )
 from latentry.natural.search.envelope import concave_envelope
-from latentry.natural.search.local_descent import descend, score_and_slope
+from latentry.natural.search.local_descent import descend, score_and_gradient
 from latentry.natural.search.partitions import Cells
 from latentry.natural.search.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
 from latentry.natural.worst_mixture import worst_score
@@ -80,7 +80,7 @@ def test_weights_and_the_slope():
     law = random_law((2, 3), 3)
     channel = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 3))
     w = (0.7, 1.5, 0.2)
-    score, slope = score_and_slope(law, channel, w)
+    score, slope = score_and_gradient(law, channel, w)
     assert score == pytest.approx(weighted_score(law, channel, w), abs=1e-12)
     move = np.random.default_rng(2).normal(size=channel.shape)
     move -= move.mean(axis=-1, keepdims=True)

@@ -43,7 +43,7 @@ class Certificate:
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     made: Mapping[str, Any]
-    _shown: Subject | None = field(default=None, repr=False)  # rows and model, for the pictures of the report
+    _shown: Subject | None = field(default=None, repr=False)  # rows and model, for the images of the report
 
     def __getitem__(self, name: str) -> Part:
         if name not in self.parts:
@@ -135,7 +135,7 @@ class Certificate:
         return cls(parts, *(fields[name] for name in names))
 
     def to_html(self, path: str | Path | None = None, *, title: str = "") -> str:
-        """The report: one page that needs no network; pictures of rows are there if this session made the certificate."""
+        """The report: one page that needs no network; images of rows are there if this session made the certificate."""
         from latentry.certificate.report import page_of
 
         page = page_of(self, self._shown, title)

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 
 from latentry.data import Dataset, column_scales
 
-__all__ = ["flat", "gist", "is_label", "rows_in_words", "some_rows", "untied"]
+__all__ = ["flat", "leading_columns", "is_label", "rows_in_words", "some_rows", "untied"]
 
 
 def flat(values: np.ndarray) -> np.ndarray:
@@ -15,14 +15,14 @@ def flat(values: np.ndarray) -> np.ndarray:
     return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
 
 
-def gist(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarray:
+def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarray:
     """At most that many columns: the data's own, or their leading components, each column in units of its spread.
 
-    >>> gist(np.arange(12.0).reshape(4, 3), 2).shape
+    >>> leading_columns(np.arange(12.0).reshape(4, 3), 2).shape
     (4, 2)
     """
     table = flat(values)
-    if np.asarray(values).ndim == 2:  # a picture's pixels share a unit, a table's columns do not
+    if np.asarray(values).ndim == 2:  # an image's pixels share a unit, a table's columns do not
         table = (table - table.mean(axis=0)) / column_scales(table)
     kept = min(columns, table.shape[1], len(table) - 1)
     if table.shape[1] <= columns:
@@ -39,12 +39,12 @@ def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
     >>> len(np.unique(table)), bool(table[2] > table[:2].max())
     (3, True)
     """
-    rng, found = np.random.default_rng(seed), np.array(columns, dtype=np.float64)
-    for column in found.T:
+    rng, result = np.random.default_rng(seed), np.array(columns, dtype=np.float64)
+    for column in result.T:
         levels = np.unique(column)
         if 1 < len(levels) < len(column):
             column += np.diff(levels).min() * rng.uniform(-0.49, 0.49, len(column))
-    return found
+    return result
 
 
 def some_rows(count: int, most: int, seed: int = 0) -> np.ndarray:

@@ -12,7 +12,7 @@ from latentry.evidence import Bound, Estimate, Verdict
 __all__ = ["MIXED", "PARTS", "Number", "Part"]
 
 Number = Bound | Estimate
-MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their shares
+MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
 # In the order of the report: a name, and the question it answers.
 PARTS: Mapping[str, str] = MappingProxyType(
     {
@@ -57,8 +57,8 @@ class Part:
     def all_methods(self) -> tuple[str, ...]:
         """Everything that names a method: the part's own words, and those of its numbers."""
         bounds = [b for v in (self.verdict, *self.claims.values()) for b in v.evidence.values()]
-        found = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values()))]
-        return tuple(dict.fromkeys(word for word in found if word))
+        result = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values()))]
+        return tuple(dict.fromkeys(word for word in result if word))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Whether the latents could be found at all, and how well they were."""
+"""Whether the latents can be identified at all, and how well they were estimated."""
 
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.metrics import (

@@ -144,9 +144,9 @@ def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ..
     if question.x.n <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1] + z.shape[1]):
         return ()
     for left, right in ((z, x), (np.hstack([x, z]), y)):
-        found = residue(left, right)
-        if found.found:
-            return (f"the Gaussian copula leaves dependence out ({found.where}): the answer {OFF} or too high",)
+        result = residue(left, right)
+        if result.found:
+            return (f"the Gaussian copula leaves dependence out ({result.where}): the answer {OFF} or too high",)
     return _assumption(question, "Gaussian")
 
 
@@ -180,7 +180,7 @@ def _continuous(question: Question) -> Answer:
 
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
-    """Neighbour counts or learned functions, with room above for what they have not found."""
+    """Neighbour counts or learned functions, with room above for what they miss."""
     missing = best.missing()
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
     spoken += _drawn_words(best.rows, question.x.n)
@@ -197,12 +197,12 @@ def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[A
     x, y = scores
     if "student" in answer.method or len(x) <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1]):
         return replace(answer, warnings=_assumption(question, "Student" if "student" in answer.method else "Gaussian"))
-    found = residue(x, y)
-    if not found.found:
+    result = residue(x, y)
+    if not result.found:
         return replace(answer, warnings=_assumption(question, "Gaussian"))
-    missing = max(found.gain, best.value + best.missing() - answer.value, 0.0)
+    missing = max(result.gain, best.value + best.missing() - answer.value, 0.0)
     spoken = (
-        f"the Gaussian copula leaves dependence out ({found.where}, p = {found.p_value:.1g}): the upper end was raised by "
+        f"the Gaussian copula leaves dependence out ({result.where}, p = {result.p_value:.1g}): the upper end was raised by "
         f"{question.say(missing)}, and {OFF}"
     )
     return replace(answer, warnings=(spoken,), shortfall=missing)
@@ -216,9 +216,9 @@ def _assumption(question: Question, copula: str) -> tuple[str, ...]:
     return (f"{n} rows in {columns} columns cannot refute a {copula} copula: the answer and its interval assume it",)
 
 
-def _too_few(question: Question, found: list[Candidate]) -> Answer:
+def _too_few(question: Question, result: list[Candidate]) -> Answer:
     """Neighbour counts, which exist even where correlations do not."""
-    best = max(found, key=lambda c: c.value)
+    best = max(result, key=lambda c: c.value)
     n, columns = question.x.n, sum(b.d for b in question.blocks)
     caution = f"{n} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
     return Answer(best.value, f"auto: {best.name}", "copula", best.error, "too few rows for anything else", (caution,))
@@ -263,10 +263,10 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
         weight_x += ratio / shuffles
         weight_y[partner] += ratio / shuffles
     level = weight_x.mean()
-    share = (
+    correction = (
         weight_x + weight_y
     ) / level - 2  # of mean 0: each row's part in the error of the logarithm, by its x and its y
-    return copula.log_ratio(scores) - np.log(level) - share
+    return copula.log_ratio(scores) - np.log(level) - correction
 
 
 def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
@@ -297,11 +297,11 @@ def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Arr
 
 def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
     rows = _drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
-    found = _neighbour_counts(x, y, scores, k, rows)
+    result = _neighbour_counts(x, y, scores, k, rows)
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
         some = slice(None) if rows is None else rows
-        found.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
-    return found
+        result.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
+    return result
 
 
 def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -> Candidate:
@@ -312,11 +312,11 @@ def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -
     def read(pair: tuple[Array, Array], m: int, k: int) -> Array:
         return ksg_local(normal_scores(pair[0][:, :m]), normal_scores(pair[1][:, :m]), k=k)
 
-    found = [[read(third.full, m, k) for m in range(1, count + 1)] for third in thirds]
-    means = np.array([[local.mean() for local in third] for third in found])
+    result = [[read(third.full, m, k) for m in range(1, count + 1)] for third in thirds]
+    means = np.array([[local.mean() for local in third] for third in result])
     chosen = [1 + int(np.argmax(np.delete(means, i, axis=0).mean(axis=0))) for i in range(len(thirds))]
     local = np.empty(len(x))
-    for third, locals_, m in zip(thirds, found, chosen, strict=True):
+    for third, locals_, m in zip(thirds, result, chosen, strict=True):
         local[third.rows] = locals_[m - 1]
 
     def missing() -> float:

@@ -20,8 +20,8 @@ BUCKET = 1024  # rows are padded to a multiple, so that similar sizes share one 
 def _distances(tile: jax.Array, columns: jax.Array) -> jax.Array:
     """Max-norm distances from the rows of a tile to every row; `columns` is the transposed block."""
 
-    def widen(j: jax.Array, found: jax.Array) -> jax.Array:
-        return jnp.maximum(found, jnp.abs(tile[:, j][:, None] - columns[j][None]))
+    def widen(j: jax.Array, result: jax.Array) -> jax.Array:
+        return jnp.maximum(result, jnp.abs(tile[:, j][:, None] - columns[j][None]))
 
     start = jnp.zeros((tile.shape[0], columns.shape[1]))
     return lax.fori_loop(0, columns.shape[0], widen, start)
@@ -69,8 +69,8 @@ def brute_neighbourhoods(
     with jax.enable_x64():  # exact counts need the precision of the trees
         tiles = tuple(jnp.asarray(_padded(p).reshape(-1, TILE, p.shape[1])) for p in chosen)
         columns = tuple(jnp.asarray(_padded(p).T) for p in parts)
-        found = _scan(tiles, columns, k, margin, spaces, rule)
-        radius, counts, ties = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(-1)[: len(chosen[0])], found)
+        result = _scan(tiles, columns, k, margin, spaces, rule)
+        radius, counts, ties = jax.tree.map(lambda leaf: np.asarray(leaf).reshape(-1)[: len(chosen[0])], result)
     return radius, tuple(np.maximum(c, 0) for c in counts), ties
 
 

@@ -28,7 +28,7 @@ FEATURES = 300
 PARTS = 6  # two to report, one to select, three to learn; then the four that are not reported
 WIDTHS = (1.0, 2.0)  # of the kernel, in units of √d
 RIDGES = (0.01, 0.03, 0.1, 0.3)
-LINEAR_DISCOUNT = 0.1  # the columns themselves pay this share of the ridge
+LINEAR_DISCOUNT = 0.1  # the columns themselves pay this fraction of the ridge
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def _leading(matrix: Array, count: int) -> tuple[Array, Array]:
 
 
 def _learn(
-    found: tuple[Array, Array, Array], cut: int, plain: tuple[int, int], ridge: float, count: int
+    result: tuple[Array, Array, Array], cut: int, plain: tuple[int, int], ridge: float, count: int
 ) -> _Maps:  # fmt: skip
     """The leading functions at one ridge, from means, standard deviations and correlations."""
-    mean, scale, correlation = found
+    mean, scale, correlation = result
     lowers = []
     for block, linear in ((slice(None, cut), plain[0]), (slice(cut, None), plain[1])):
         part = correlation[block, block].copy()
@@ -121,8 +121,8 @@ class _Width:
     def learner(self, left_out: set[int]) -> Callable[[float, int], _Maps]:
         """What a ridge and a number of functions give, learned on all folds but those; moments are added up once."""
         kept = [m for i, m in enumerate(self.moments) if i not in left_out]
-        found = sum(kept[1:], kept[0]).correlations()
-        return lambda ridge, count: _learn(found, self.cut, self.plain, ridge, count)
+        result = sum(kept[1:], kept[0]).correlations()
+        return lambda ridge, count: _learn(result, self.cut, self.plain, ridge, count)
 
 
 def _prepare(x: Array, y: Array, width: float, parts: list[Array], seed: int) -> _Width:

@@ -25,11 +25,11 @@ def constant_caution(question: Question) -> str | None:
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
     """All sentences that apply to these data and this method, but for `identity_caution`."""
-    found = [dimension_caution(question, method)]
-    found += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
-    found += [_constant_columns(block) for block in question.blocks]
-    found += [_many_labels(block) for block in question.blocks]
-    return tuple(sentence for sentence in found if sentence)
+    sentences = [dimension_caution(question, method)]
+    sentences += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
+    sentences += [_constant_columns(block) for block in question.blocks]
+    sentences += [_many_labels(block) for block in question.blocks]
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def identity_caution(question: Question) -> str | None:

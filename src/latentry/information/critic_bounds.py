@@ -1,4 +1,4 @@
-"""Lower bounds from a trained critic T(x, y): how well can paired rows be told from shuffled ones?
+"""Lower bounds from a trained critic T(x, y): how well can paired rows be distinguished from shuffled ones?
 
 MINE (Donsker–Varadhan): E[T] − log E′[exp T] (Belghazi et al., ICML 2018). NWJ: E[T] − E′[exp(T − 1)] (Nguyen, Wainwright and
 Jordan 2010). InfoNCE: E[T − log mean_j exp T_ij], at most log n (van den Oord et al. 2018). SMILE: trained as a classifier,
@@ -124,10 +124,10 @@ def _terms(x: Array, y: Array, split: Split, bound: str, options: Options) -> Ar
 
 
 def _low_side(bound: str, n: int, value: float) -> tuple[str, ...]:
-    found = [] if bound == "smile" else ["a lower bound: it errs on the low side by as much as the critic falls short"]
+    result = [] if bound == "smile" else ["a lower bound: it errs on the low side by as much as the critic falls short"]
     if bound == "infonce" and value > 0.8 * np.log(n):
-        found.append(f"InfoNCE cannot read more than log n = {np.log(n):.2f} nats from {n} rows, and is close to it")
-    return tuple(found)
+        result.append(f"InfoNCE cannot read more than log n = {np.log(n):.2f} nats from {n} rows, and is close to it")
+    return tuple(result)
 
 
 def report_terms(scores: Array, bound: str) -> Array:
@@ -146,7 +146,7 @@ def report_terms(scores: Array, bound: str) -> Array:
     others = np.clip(scores, -CLIP, CLIP) if bound == "smile" else scores.copy()
     np.fill_diagonal(others, -np.inf)
     level = logsumexp(others) - np.log(n * (n - 1))
-    share = sum(np.exp(logsumexp(others, axis=axis) - np.log(n - 1) - level) for axis in (0, 1)) - 2
+    correction = sum(np.exp(logsumexp(others, axis=axis) - np.log(n - 1) - level) for axis in (0, 1)) - 2
     if bound == "nwj":
-        return paired - np.exp(level - 1) * (1 + share)
-    return paired - level - share
+        return paired - np.exp(level - 1) * (1 + correction)
+    return paired - level - correction

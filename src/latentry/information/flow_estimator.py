@@ -117,5 +117,5 @@ def _terms(x: Array, y: Array, split: Split, options: Options) -> Array:
 
     steps, rows = options.steps or STEPS, split.report
     flows = train(make, negative_log_likelihood, x, y, split, seed=options.seed, steps=steps, patience=PATIENCE)
-    found = eqx.filter_jit(FlowTriple.log_densities)(flows, jnp.asarray(x[rows]), jnp.asarray(y[rows]))
-    return np.asarray(found, dtype=np.float64) @ [-1.0, -1.0, 1.0]
+    result = eqx.filter_jit(FlowTriple.log_densities)(flows, jnp.asarray(x[rows]), jnp.asarray(y[rows]))
+    return np.asarray(result, dtype=np.float64) @ [-1.0, -1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Features of pictures: a small classifier trained here, or a network from a file that you have."""
+"""Features of images: a small classifier trained here, or a network from a file that you have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PictureClassifier", "train_classifier", "torchscript_features"]
 
 _FEATURES = 64
 _RATE = 1e-2  # of weights that start at unit scale
-_CHANGED = 0.7  # share of the pictures
+_CHANGED = 0.7  # fraction of the images
 
 
 class _Classifier(eqx.Module):
@@ -32,8 +32,8 @@ class _Classifier(eqx.Module):
 
     def features(self, x: jax.Array) -> jax.Array:
         """The last hidden layer."""
-        found = self.trunk(x)
-        return leaky(self.dense(found.reshape(len(found), -1)))
+        values = self.trunk(x)
+        return leaky(self.dense(values.reshape(len(values), -1)))
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class _Plain:
 def _step(
     module: _Classifier, optimiser: Any, batch: Batch, key: jax.Array, rate: jax.Array
 ) -> tuple[_Classifier, Any, dict[str, jax.Array]]:
-    (loss, found), slope = eqx.filter_value_and_grad(_loss, has_aux=True)(module, batch, key)
-    way, optimiser = optax.scale_by_adam().update(slope, optimiser)
-    return eqx.apply_updates(module, jax.tree.map(lambda d: -rate * d, way)), optimiser, {"loss": loss, **found}
+    (loss, metrics), gradient = eqx.filter_value_and_grad(_loss, has_aux=True)(module, batch, key)
+    direction, optimiser = optax.scale_by_adam().update(gradient, optimiser)
+    return eqx.apply_updates(module, jax.tree.map(lambda d: -rate * d, direction)), optimiser, {"loss": loss, **metrics}
 
 
 def _loss(module: _Classifier, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """Cross-entropy on pictures that are shifted and scaled a little."""
+    """Cross-entropy on images that are shifted and scaled a little."""
     moved = augment(batch.values["picture"], jnp.float32(_CHANGED), ("shift", "scale"), key)
     logits, label = module.outputs(module.features(moved)), batch.values["label"][:, 0].astype(jnp.int32)
     lost = optax.softmax_cross_entropy_with_integer_labels(logits, label)
@@ -69,7 +69,7 @@ def _loss(module: _Classifier, batch: Batch, key: jax.Array) -> tuple[jax.Array,
 
 @dataclass(frozen=True, eq=False)
 class PictureClassifier:
-    """A trained classifier of pictures. Distances in its features are named after it: they are no FID.
+    """A trained classifier of images. Distances in its features are named after it: they are no FID.
 
     Args:
         name: What it is and what it was trained on.
@@ -110,27 +110,27 @@ def train_classifier(
     channels: int = 8,
     seed: int = 0,
 ) -> PictureClassifier:
-    """A small residual network, trained on pictures and their classes.
+    """A small residual network, trained on images and their classes.
 
     Args:
         pictures: (rows, size, size[, channels]) on about 0 to 1; the size is 4 to 7 times a power of two.
         labels: The class of each.
         name: What the classifier is called where its features are used.
         epochs: Passes over the rows.
-        aside: Share of the rows on which the accuracy is measured.
+        aside: Fraction of the rows on which the accuracy is measured.
         channels: Of the convolutions at full resolution.
         seed: Of everything random.
 
     >>> rng = np.random.default_rng(0)
     >>> dark = rng.uniform(0, 0.4, size=(40, 8, 8))
-    >>> found = train_classifier(np.concatenate([dark, 1 - dark]), np.repeat(["dark", "light"], 40), name="light", epochs=8)
-    >>> found.accuracy, found.classify(dark[:2]).tolist(), found.features(dark[:3]).shape
+    >>> classifier = train_classifier(np.concatenate([dark, 1 - dark]), np.repeat(["dark", "light"], 40), name="light", epochs=8)
+    >>> classifier.accuracy, classifier.classify(dark[:2]).tolist(), classifier.features(dark[:3]).shape
     (1.0, ['dark', 'dark'], (3, 64))
     """
     x = _as_pictures(pictures)
     known, codes = np.unique(np.asarray(labels), return_inverse=True)
     if len(codes) != len(x):
-        raise DataError(f"there are {len(x)} pictures and {len(codes)} labels: give one for each.")
+        raise DataError(f"there are {len(x)} images and {len(codes)} labels: give one for each.")
     if len(known) < 2:
         raise DataError(f"all labels are {str(known[0])!r}: a classifier needs at least two classes.")
     data = Dataset({"picture": x, "label": codes.astype(np.float32)[:, None]})
@@ -151,7 +151,7 @@ def train_classifier(
 def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) -> Callable[[Any], np.ndarray]:
     """Features by a TorchScript network in a file that you have, such as the Inception network of the published FID.
 
-    Pictures on [0, 1] are resized to ``size`` and given as (rows, 3, size, size) bytes on 0 to 255, as that file wants them.
+    Images on [0, 1] are resized to ``size`` and given as (rows, 3, size, size) bytes on 0 to 255, as that file wants them.
     PyTorch must be installed; nothing is fetched.
     """
     if not Path(path).is_file():
@@ -163,13 +163,13 @@ def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) 
     network = torch.jit.load(str(path)).eval()
 
     def features(pictures: Any) -> np.ndarray:
-        x, found = _as_pictures(pictures), []
+        x, values = _as_pictures(pictures), []
         for start in range(0, len(x), batch):
             part = torch.as_tensor(np.moveaxis(x[start : start + batch], -1, 1))
             part = torch.nn.functional.interpolate(part, (size, size), mode="bilinear").expand(-1, 3, -1, -1)
             with torch.no_grad():
-                found.append(network((255 * part).round().clamp(0, 255).to(torch.uint8)).numpy())
-        return np.concatenate(found)
+                values.append(network((255 * part).round().clamp(0, 255).to(torch.uint8)).numpy())
+        return np.concatenate(values)
 
     return features
 

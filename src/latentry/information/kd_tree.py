@@ -136,23 +136,23 @@ def plant(rows: Array, order: Array, leaves: Array, low: Array, high: Array, hom
 @_inline
 def _nearest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
     """Compute the least distance that rows of two boxes can have."""
-    found = 0.0
+    result = 0.0
     for c in range(low.shape[1]):
         below, above = low[node, c] - asked_high[here, c], asked_low[here, c] - high[node, c]
         gap = below if below > above else above
-        found = gap if gap > found else found
-    return found
+        result = gap if gap > result else result
+    return result
 
 
 @_inline
 def _farthest(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
     """Compute the largest distance that rows of two boxes can have."""
-    found = 0.0
+    result = 0.0
     for c in range(low.shape[1]):
         above, below = high[node, c] - asked_low[here, c], asked_high[here, c] - low[node, c]
         gap = below if below > above else above
-        found = gap if gap > found else found
-    return found
+        result = gap if gap > result else result
+    return result
 
 
 @_inline
@@ -222,11 +222,11 @@ def _improve(near: Array, leaf: Array, asked: Array, size: int, gaps: Array, apa
 @_inline
 def _off_centre(low: Array, high: Array, node: int, asked_low: Array, asked_high: Array, here: int) -> float:
     """Compute twice the distance between the centres of two boxes."""
-    found = 0.0
+    result = 0.0
     for c in range(low.shape[1]):
         gap = abs((low[node, c] + high[node, c]) - (asked_low[here, c] + asked_high[here, c]))
-        found = gap if gap > found else found
-    return found
+        result = gap if gap > result else result
+    return result
 
 
 _TREE = "f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1]"
@@ -286,10 +286,10 @@ def _extremes(values: Array, first: int, last: int) -> tuple[float, float]:
 @_inline
 def _leaves_within(
     low: Array, high: Array, asked_low: Array, asked_high: Array, here: int, least: float, most: float,
-    n: int, stack: Array, found: Array,
+    n: int, stack: Array, result: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """List leaves that some asked row reaches; answer how many leaves, and how many rows all asked rows reach besides."""
-    count, whole, top = 0, 0, _push(stack, 0, 0, 0, len(found))
+    count, whole, top = 0, 0, _push(stack, 0, 0, 0, len(result))
     while top > 0:
         top -= 1
         node, a, b = stack[top, 0], stack[top, 1], stack[top, 2]
@@ -298,7 +298,7 @@ def _leaves_within(
         if _farthest(low, high, node, asked_low, asked_high, here) <= least:
             whole += min(b * LEAF, n) - a * LEAF
         elif b - a == 1:
-            found[count] = a
+            result[count] = a
             count += 1
         else:
             mid = (a + b + 1) // 2
@@ -314,15 +314,15 @@ def count(
 ) -> None:  # fmt: skip
     """Fill in how many of n rows lie up to each asked row's reach, itself among them, for the rows of some asked leaves."""
     gaps, apart = np.empty(LEAF), np.empty(LEAF)
-    stack, found = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
+    stack, result = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):
         first, last = here * LEAF, min((here + 1) * LEAF, len(reaches))
         least, most = _extremes(reaches, first, last)
-        near, whole = _leaves_within(low, high, asked_low, asked_high, here, least, most, n, stack, found)
+        near, whole = _leaves_within(low, high, asked_low, asked_high, here, least, most, n, stack, result)
         for i in range(first, last):
             counts[i] = whole
         for f in range(near):
-            there = found[f]
+            there = result[f]
             _gaps(asked[here], low, high, homes[there], gaps)
             for q in range(last - first):
                 if gaps[q] <= reaches[first + q]:
@@ -349,13 +349,13 @@ def reach(
 ) -> None:  # fmt: skip
     """Fill in, space by space, the largest distance to a row within the joint radius; a space is a mask of columns."""
     gaps, apart = np.empty(LEAF), np.empty(LEAF)
-    stack, found = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
+    stack, result = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):
         first, last = here * LEAF, min((here + 1) * LEAF, len(radius))
         most = _extremes(radius, first, last)[1]
-        near, _ = _leaves_within(low, high, asked_low, asked_high, here, -1.0, most, 0, stack, found)
+        near, _ = _leaves_within(low, high, asked_low, asked_high, here, -1.0, most, 0, stack, result)
         for f in range(near):
-            there = found[f]
+            there = result[f]
             _gaps(asked[here], low, high, homes[there], gaps)
             for q in range(last - first):
                 i, within = first + q, 0

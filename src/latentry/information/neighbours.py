@@ -54,8 +54,8 @@ def neighbourhoods(
     asked: numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
 
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> found = neighbourhoods((x, x), ((0,), (1,)), k=1)
-    >>> found.radius.tolist(), found.counts[0].tolist()
+    >>> result = neighbourhoods((x, x), ((0,), (1,)), k=1)
+    >>> result.radius.tolist(), result.counts[0].tolist()
     ([1.0, 1.0, 2.0, 4.0], [0, 0, 0, 0])
     """
     if _on_accelerator(len(parts[0]), sum(p.shape[1] for p in parts)):
@@ -135,9 +135,9 @@ def _count_sorted(values: Array, reach: Array, asked: Rows) -> Array:
     ordered, centres = np.sort(values), values if asked is None else values[asked]
     order = np.argsort(centres)  # sorted questions meet the same numbers
     centres, reach = centres[order], reach[order]
-    found = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
+    result = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
     counts = np.empty(len(centres), dtype=np.int64)
-    counts[order] = np.where(reach < 0, 0, found - 1)  # less the row itself; nothing is nearer than a copy
+    counts[order] = np.where(reach < 0, 0, result - 1)  # less the row itself; nothing is nearer than a copy
     return counts
 
 
@@ -156,8 +156,8 @@ class _Tree:
         """Count the other rows up to each asked row's reach."""
         finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
         answers = np.empty(len(reach), dtype=np.int64)
-        found = self._search("count", len(self.order), finite, asked=asked, answers=answers)
-        return np.maximum(found - 1, 0)  # less the row itself; nothing is nearer than a copy
+        result = self._search("count", len(self.order), finite, asked=asked, answers=answers)
+        return np.maximum(result - 1, 0)  # less the row itself; nothing is nearer than a copy
 
     def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
         """Measure the largest distance in each space (a mask of columns) to a row within the radius: row × space."""

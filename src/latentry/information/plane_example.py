@@ -25,7 +25,7 @@ WIDTHS = (12, 10, 7, 5, 4, 3, 2)
 
 @dataclass(frozen=True)
 class TwelveBitRun:
-    """Inputs, targets, activations by epoch, and the share of held-out rows named rightly at the end."""
+    """Inputs, targets, activations by epoch, and the fraction of held-out rows classified correctly at the end."""
 
     x: Array
     y: Array
@@ -59,11 +59,11 @@ class _Net(eqx.Module):
         self.layers = tuple(eqx.nn.Linear(a, b, key=k) for a, b, k in zip(WIDTHS[:-1], WIDTHS[1:], keys, strict=True))
 
     def activations(self, x: jax.Array) -> list[jax.Array]:
-        found = []
+        values = []
         for layer in self.layers[:-1]:
             x = jnp.tanh(layer(x))
-            found.append(x)
-        return [*found, jax.nn.softmax(self.layers[-1](x))]
+            values.append(x)
+        return [*values, jax.nn.softmax(self.layers[-1](x))]
 
 
 def _cross_entropy(net: _Net, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:

@@ -1,7 +1,7 @@
 r"""Mutual information under a Student copula: dependence that also lives in the scale, as with heavy tails.
 
 I(X; Y) = ½ (log|Px| + log|Py| − log|P|) + Ω(ν, d_x) + Ω(ν, d_y) − Ω(ν, d_x + d_y), where Ω(ν, d) is the entropy of the standard
-Student law in d dimensions (Arellano-Valle, Contreras-Reyes and Genton, Scand. J. Stat. 40, 2013). P and ν are fitted by
+Student distribution in d dimensions (Arellano-Valle, Contreras-Reyes and Genton, Scand. J. Stat. 40, 2013). P and ν are fitted by
 maximum likelihood to ranks (Demarta and McNeil, Int. Stat. Rev. 73, 2005), so increasing maps of single columns do not
 matter. ν = ∞ is the Gaussian copula.
 """
@@ -22,7 +22,7 @@ LOG_FREEDOM = (np.log(0.3), np.log(200.0))
 
 
 def student_entropy(freedom: float, d: int) -> float:
-    """Differential entropy of the d-dimensional Student law with identity dispersion.
+    """Differential entropy of the d-dimensional Student distribution with identity dispersion.
 
     >>> round(student_entropy(1.0, 1), 4)  # Cauchy: log 4π
     2.531
@@ -150,12 +150,12 @@ def fit_student_copula(uniforms: Array, dim_x: int, sweeps: int = 2) -> Elliptic
     True
     """
     normal, ranks = fit_gaussian_copula(uniforms, dim_x), Ranks.of(uniforms)
-    found = _best_freedom(ranks, normal.correlation, dim_x)
+    result = _best_freedom(ranks, normal.correlation, dim_x)
     for _ in range(sweeps - 1):
-        found = _best_freedom(ranks, _best_correlation(uniforms, found), dim_x)
+        result = _best_freedom(ranks, _best_correlation(uniforms, result), dim_x)
     plain = np.sum(normal.log_density(ranks))
-    better = np.sum(found.log_density(ranks)) > plain + 2  # two nats: an Akaike-like price
-    return found if better else normal
+    better = np.sum(result.log_density(ranks)) > plain + 2  # two nats: an Akaike-like price
+    return result if better else normal
 
 
 def _best_freedom(ranks: Ranks, correlation: Array, dim_x: int) -> EllipticalCopula:
@@ -165,8 +165,8 @@ def _best_freedom(ranks: Ranks, correlation: Array, dim_x: int) -> EllipticalCop
     def loss(log_freedom: float) -> float:
         return -float(np.mean(copula(log_freedom).log_density(ranks)))
 
-    found = optimize.minimize_scalar(loss, bounds=LOG_FREEDOM, method="bounded", options={"xatol": 0.01})
-    return copula(found.x)
+    result = optimize.minimize_scalar(loss, bounds=LOG_FREEDOM, method="bounded", options={"xatol": 0.01})
+    return copula(result.x)
 
 
 def _best_correlation(uniforms: Array, start: EllipticalCopula, steps: int = 10) -> Array:

@@ -63,7 +63,7 @@ def _orders(n: int, parts: int, seed: int, serial: bool) -> list[Array]:
 
 
 def check_confidence(confidence: float | None) -> None:
-    """A share, or None for no interval."""
+    """Refuse what is no fraction; None is for no interval."""
     if confidence is not None and not 0 < confidence < 1:
         raise DataError(f"confidence={confidence} must lie between 0 and 1, for instance 0.95")
 
@@ -114,7 +114,7 @@ def permutation_p_value(observed: float, shuffled: Array) -> float:
 
 
 def stratified_permutation(labels: Array, rng: np.random.Generator) -> Array:
-    """Row numbers shuffled among rows with the same label: exact, whatever the law within a label.
+    """Row numbers shuffled among rows with the same label: exact, whatever the distribution within a label.
 
     >>> stratified_permutation(np.array([0, 1, 1]), np.random.default_rng(0))[0].item()
     0

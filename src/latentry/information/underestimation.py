@@ -1,13 +1,13 @@
 """How far above the answer the truth may lie, and whether a Gaussian copula leaves something out.
 
-No sample bounds mutual information from above whatever the law. Two signs of a low answer can be read off the data, though.
+No sample bounds mutual information from above for every distribution. Two signs of a low answer can be read off the data.
 
 - It still grows. Neighbour counts are biased like (k/n)^(2/D) in D joint dimensions where the density is smooth (Gao, Oh and
   Viswanath, IEEE Trans. Inf. Theory 64, 2018), like (k/n)^(1/D) where it has edges, learned functions about like 1/√rows.
   Twice the neighbours, or half the rows, thus tell how much is left (Richardson extrapolation).
 - What the copula explains leaves a pattern. If scores are jointly normal, y less its regression on x is independent of x. The test
   correlates it with squares of x and with x times the squared length of x, and the two squared lengths with each other (in
-  the spirit of White, Econometrica 48, 1980), both ways, with a Bonferroni bar.
+  the spirit of White, Econometrica 48, 1980), in both directions, with a Bonferroni bar.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def extrapolated(fine: float, coarse: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class Residue:
-    """What a Gaussian copula leaves: the smallest corrected p-value, where it was found, and how much more wider columns read."""
+    """What a Gaussian copula leaves: the smallest corrected p-value, where it is, and how much more wider columns read."""
 
     p_value: float
     where: str
@@ -76,9 +76,9 @@ def _widened(x: Array) -> Array:
 
 def _patterns(x: Array, y: Array) -> list[tuple[str, Array, Array]]:
     rest = y - x @ (x.T @ y) / len(x)
-    slope, curve = (f - x @ (x.T @ f) / len(x) for f in (x * _length(x), x**2))
+    scaled, curve = (f - x @ (x.T @ f) / len(x) for f in (x * _length(x), x**2))
     return [
-        ("slopes change with the size of the row", slope, rest),
+        ("coefficients change with the size of the row", scaled, rest),
         ("regressions are curved", curve, rest),
         ("spreads change with the size of the row", _length(x), whiten(rest) ** 2),
     ]

@@ -1,4 +1,4 @@
-"""Finite laws and channels, checked at the door."""
+"""Finite distributions and channels, checked at the door."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def as_law(table: ArrayLike, *, normalize: bool = False, name: str = "law") -> A
 
 
 def as_laws(tables: ArrayLike | Sequence[ArrayLike], *, normalize: bool = False) -> Array:
-    """Laws of several domains over the same observables, stacked: (k, |X_1|, ..., |X_n|)."""
+    """Distributions of several domains over the same observables, stacked: (k, |X_1|, ..., |X_n|)."""
     if not isinstance(tables, list | tuple) and np.ndim(cast("ArrayLike", tables)) == 0:
         raise DataError(f"laws={tables!r} is one number; give one table of probabilities per domain")
     rows = [_numbers(t, f"laws[{j}]") for j, t in enumerate(cast("Sequence[ArrayLike]", tables))]

@@ -1,4 +1,4 @@
-"""Mediation and redundancy errors of one latent over one finite law.
+"""Mediation and redundancy errors of one latent over one finite distribution.
 
 A latent Λ with channel K(λ|x) is natural over X = (X_1, ..., X_n) when it mediates (the X_i are independent
 given Λ) and is redundant (each X_i alone says what X says about Λ); Wentworth and Lorell, arXiv 2509.03780.
@@ -49,9 +49,9 @@ def mediation_error(law: ArrayLike, channel: ArrayLike, *, kind: Divergence = "k
 def _mediated(joint: Array) -> Array:
     """P[Λ] Π_i P[X_i|Λ]."""
     latent = joint.ndim - 1
-    share = marginal(joint, [latent])
-    result = np.broadcast_to(share, joint.shape)
-    safe = np.where(share > 0, share, 1.0)
+    mass = marginal(joint, [latent])
+    result = np.broadcast_to(mass, joint.shape)
+    safe = np.where(mass > 0, mass, 1.0)
     for i in range(latent):
         conditional = marginal(joint, [i, latent]) / safe
         result = result * _spread(conditional, i, joint.ndim)

@@ -24,7 +24,7 @@ _MAX_DOMAINS = 16
 class Region:
     """The convex hull of some mixture weights (rows of `vertices`).
 
-    A worst case over the region is a worst case over all mixtures of the laws at its vertices, so that one
+    A worst case over the region is a worst case over all mixtures of the distributions at its vertices, so that one
     algorithm serves the simplex, a box and a ball.
 
     Args:
@@ -156,13 +156,13 @@ def _slice(low: Array, high: Array, total: float) -> Array:
             f"a box or ball over {k} domains has too many corners; at most {_MAX_DOMAINS + 1} can be bounded"
         )
     ends = np.where((np.arange(1 << k)[:, None] >> np.arange(k)) & 1, high, low)
-    found = []
+    result = []
     for free in range(k):
         rows = ends[((np.arange(1 << k) >> free) & 1) == 0].copy()
         rows[:, free] = total - np.delete(rows, free, axis=1).sum(axis=1)
         inside = (rows[:, free] >= low[free] - 1e-12) & (rows[:, free] <= high[free] + 1e-12)
-        found.append(np.clip(rows[inside], low, high))
-    return np.vstack(found) if k else np.zeros((1, 0))
+        result.append(np.clip(rows[inside], low, high))
+    return np.vstack(result) if k else np.zeros((1, 0))
 
 
 def _distinct(corners: Array) -> Array:

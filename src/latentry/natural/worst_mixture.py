@@ -35,7 +35,7 @@ _FLOOR = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Supremum:
-    """Where a worst case is (the best mixture found) and how large it can be (both sides certified).
+    """Where a worst case is (the worst known mixture) and how large it can be (both sides certified).
 
     `nodes` counts the simplices that a branch and bound looked at; an ascent needs none.
     """
@@ -69,20 +69,20 @@ def ascend(
     when the function is concave. A member whose upper bound falls under `stop_below` is left as it is.
     """
     point = start
-    slope = tangents(point)
-    value = (point * slope).sum(axis=-1)
-    ceiling = slope.max(axis=-1)
+    gradient = tangents(point)
+    value = (point * gradient).sum(axis=-1)
+    ceiling = gradient.max(axis=-1)
     step = np.ones(point.shape[:-1])
     for _ in range(steps):
         if ((ceiling - value <= tolerance) | (ceiling <= stop_below)).all():
             break
-        trial = _tilt(point, step[..., None] * slope)
-        trial_slope = tangents(trial)
-        trial_value = (trial * trial_slope).sum(axis=-1)
-        ceiling = np.minimum(ceiling, trial_slope.max(axis=-1))
+        trial = _tilt(point, step[..., None] * gradient)
+        trial_gradient = tangents(trial)
+        trial_value = (trial * trial_gradient).sum(axis=-1)
+        ceiling = np.minimum(ceiling, trial_gradient.max(axis=-1))
         better = trial_value >= value
         point = np.where(better[..., None], trial, point)
-        slope = np.where(better[..., None], trial_slope, slope)
+        gradient = np.where(better[..., None], trial_gradient, gradient)
         value = np.where(better, trial_value, value)
         step = np.where(better, step * 1.6, step * 0.4)
     return point, value, ceiling
@@ -170,13 +170,13 @@ class _Split:
             linear=sum(weights[1:]) * family.channel_noise,
         )
 
-    def slopes(self, points: Array) -> Array:
+    def rising_gradient(self, points: Array) -> Array:
         """Tangents of the concave part."""
         return sum(w * s.tangents(points) for w, s in self.rising) - self.linear
 
     def gradient(self, points: Array) -> Array:
         """Tangents of the whole."""
-        return self.slopes(points) - self.weight * self.falling.tangents(points)
+        return self.rising_gradient(points) - self.weight * self.falling.tangents(points)
 
     def value(self, points: Array) -> Array:
         """The score at mixtures (b, k)."""
@@ -220,8 +220,8 @@ class _Search:
 
         def tangents(beta: Array) -> Array:
             mixture = np.einsum("bm,bmk->bk", beta, corners)
-            slopes = np.where(mixture > 0, self.split.slopes(mixture), 0.0)  # no corner has weight there either
-            return np.einsum("bk,bmk->bm", slopes, corners) - chords
+            gradients = np.where(mixture > 0, self.split.rising_gradient(mixture), 0.0)  # no corner has weight there either
+            return np.einsum("bk,bmk->bm", gradients, corners) - chords
 
         start = np.full(chords.shape, 1.0 / chords.shape[1])
         beta, _, ceiling = ascend(

@@ -106,7 +106,7 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
         return Verdict("refuted", sentence, {"dependence beyond the graph": lower}, "more edges, or better nodes")
     if p_value <= level:
         sentence = (
-            f"new rows depend in ways that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
+            f"new rows have dependences that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
         )
         return Verdict("cannot say", sentence, {"dependence beyond the graph": lower}, "more rows")
     sentence = (
@@ -118,7 +118,7 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
 
 
 def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
-    """D(P̂‖P̂_G) in nats: what the table has beyond the product of the graph's conditional laws."""
+    """D(P̂‖P̂_G) in nats: what the table has beyond the product of the graph's conditional distributions."""
     joint = table / table.sum()
     explained = 0.0
     for node in graph.names:

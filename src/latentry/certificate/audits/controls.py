@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from latentry import identifiability
-from latentry.certificate.leading_components import gist, is_label, rows_in_words, some_rows, untied
+from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows, untied
 from latentry.certificate.question import Part
 from latentry.certificate.subject import Settings, Subject
 from latentry.data import CategoricalChannel, Channel, Dataset
@@ -21,7 +21,7 @@ from latentry.threads import side_by_side
 __all__ = ["controls"]
 
 _MOST = 760  # rows of a control
-_SURE = 0.999  # confidence with which a worthless variable must not be found to say anything
+_SURE = 0.999  # confidence with which a worthless variable must not seem to say anything
 _TRIES = 3  # permutations, all of which must fail before it is called a fault
 _SLACK = 0.02  # nats by which an estimate may be off at nothing
 _WHOLE = 80  # complete rows that controls of naturality need
@@ -113,7 +113,7 @@ def _permuted_information(subject: Subject, name: str, rng: np.random.Generator)
     x = (
         np.unique(values.ravel(), return_inverse=True)[1]
         if is_label(data, name)
-        else untied(gist(values, 3, seed), seed)
+        else untied(leading_columns(values, 3, seed), seed)
     )
     latent = _drawn(subject)[inside]
     lows = (_information(latent, x[rng.permutation(len(x))], seed) for _ in range(_TRIES))
@@ -124,7 +124,7 @@ def _constant_information(subject: Subject) -> Outcome:
     data = subject.observables
     name = data.names[0]
     inside = np.flatnonzero(data.observed[name])
-    x = gist(np.asarray(data[name])[inside], 3, subject.settings.seed)
+    x = leading_columns(np.asarray(data[name])[inside], 3, subject.settings.seed)
     lows = iter([_information(np.zeros(len(x)), x, subject.settings.seed)])
     return _silent("a constant latent", name, lows)
 
@@ -154,7 +154,7 @@ def _information(values: np.ndarray, x: np.ndarray, seed: int) -> float:
 def _drawn(subject: Subject) -> np.ndarray:
     """One draw of the latent; of many columns the three leading components."""
     values = subject.channel.sample(subject.settings.seed)
-    return values if values.ndim == 1 else gist(values, 3, subject.settings.seed)
+    return values if values.ndim == 1 else leading_columns(values, 3, subject.settings.seed)
 
 
 def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tuple[str, Outcome]]:
@@ -177,7 +177,7 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     for name in data.names:
         if f"permuted {name}" in bounds:
             yield f"permuted {name}, redundancy", _told(bounds[f"permuted {name}"], epsilon, f"{name} of other rows")
-    if epsilon < math.log(2):  # else a coin is told by anything
+    if epsilon < math.log(2):  # else any modality determines a coin well enough
         yield "a coin", _told(bounds["coin"], epsilon, f"{first}, of a coin that no modality holds,")
     words = f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
     yield "constant latent", (bounds["constant"] < bounds["coin"] / 2, words, bounds["constant"])
@@ -209,7 +209,7 @@ def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, floa
     if is_label(data, name):
         codes = np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1]
     else:
-        leading = gist(np.asarray(data[name]), 1, seed)[:, 0]
+        leading = leading_columns(np.asarray(data[name]), 1, seed)[:, 0]
         codes = np.searchsorted(np.quantile(leading, np.arange(1, _BINS) / _BINS), leading)
     channel = CategoricalChannel(np.eye(int(codes.max()) + 1)[codes])
     return channel, _says(channel)

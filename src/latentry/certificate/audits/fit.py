@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 from latentry.certificate.audits.agreement import restart_losses, restarts_agree
 from latentry.certificate.audits.physics import physics_numbers, physics_table
-from latentry.certificate.leading_components import flat, gist, some_rows
+from latentry.certificate.leading_components import flat, leading_columns, some_rows
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
 from latentry.data import Dataset
@@ -52,7 +52,7 @@ def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
     judged = [claim for name, claim in claims.items() if name != "restarts agree"]
     judged += [c for name, c in claims.items() if name == "restarts agree" and c.refuted]
     if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
-        return Verdict("cannot say", "the fit was scored, and nothing to compare the score with was found.")
+        return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
     return all_of(judged, f"the {type(subject.model).__name__} describes rows that it has not seen")
 
 
@@ -109,7 +109,7 @@ def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
 
 
 def _reconstruction(subject: Subject) -> dict[str, Number]:
-    """Share of the variance of each modality that comes back from its latents, over observed rows."""
+    """Fraction of the variance of each modality that comes back from its latents, over observed rows."""
     if not hasattr(subject.model, "reconstruct"):
         return {}
     found = by_name(subject.model.reconstruct(subject.data), subject.data)
@@ -143,7 +143,7 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
     if any(np.dtype(data[name].dtype).kind == "U" for name in data.names):
         return {}
-    both = [gist(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed) for n in data.names if n in drawn]
+    both = [leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed) for n in data.names if n in drawn]
     table = np.hstack(both)
     real, fake = table[: len(real_rows)], table[len(real_rows) :]
     inside = (real > np.quantile(fake, 0.05, axis=0)) & (real < np.quantile(fake, 0.95, axis=0))

@@ -55,9 +55,9 @@ def _numbers(found: Any) -> dict[str, Number]:
 def _notes(found: Any) -> list[str]:
     notes = []
     if found.means_only:
-        notes.append("Only means move between domains: the trap in which latents look found and stay mixed.")
+        notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
     if found.unchanged:
-        notes.append(f"The law of latent {', '.join(map(str, found.unchanged))} does not change between domains.")
+        notes.append(f"The distribution of latent {', '.join(map(str, found.unchanged))} does not change between domains.")
     if found.inseparable:
         pairs = "; ".join(f"{i} and {j}" for i, j in found.inseparable)
         notes.append(f"No method can tell these latents apart from these domains: {pairs}.")
@@ -65,17 +65,17 @@ def _notes(found: Any) -> list[str]:
 
 
 def _no_theorem(subject: Subject) -> Verdict:
-    change = "a model whose latents have a law in each domain (IFlow, IVAE), and data with domains"
+    change = "a model whose latents have a distribution in each domain (IFlow, IVAE), and data with domains"
     if subject.model is None:
         sentence = (
-            "the latents came without the laws they were assumed to have: no theorem says that they are determined."
+            "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
         )
     elif not hasattr(subject.model, "latent_laws"):
         name = type(subject.model).__name__
         sentence = (
-            f"{name} assumes nothing that changes between domains: no theorem says that its latents are determined."
+            f"{name} assumes nothing that changes between domains: no theorem is known that determines its latents."
         )
     else:
-        sentence = "the rows have no domain, and the laws of the latents were learned for domains."
+        sentence = "the rows have no domain, and the distributions of the latents were learned for domains."
         change = "the domain of each row"
     return Verdict("cannot say", sentence, {}, change)

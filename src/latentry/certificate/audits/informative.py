@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.leading_components import gist, is_label, rows_in_words, some_rows, untied
+from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows, untied
 from latentry.certificate.question import Part
 from latentry.certificate.subject import Subject
 from latentry.errors import DataError
@@ -49,17 +49,17 @@ def draw_of(subject: Subject) -> np.ndarray:
 def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
     """What is measured: the cluster, the nodes, the continuous latent as a whole, and its coordinates."""
     seed = subject.settings.seed
-    found: list[tuple[str, np.ndarray]] = []
+    result: list[tuple[str, np.ndarray]] = []
     if subject.clusters is not None:
-        found.append(("Λ", subject.clusters.sample(seed)))
+        result.append(("Λ", subject.clusters.sample(seed)))
         several = subject.nodes if len(subject.nodes) > 1 else {}
-        found += [(f"node {name}", channel.sample(seed)) for name, channel in several.items()]
+        result += [(f"node {name}", channel.sample(seed)) for name, channel in several.items()]
     if subject.latents is not None:
         drawn = subject.latents.sample(seed)
-        found.append(("Λ" if subject.clusters is None else "continuous Λ", drawn))
+        result.append(("Λ" if subject.clusters is None else "continuous Λ", drawn))
         if 1 < drawn.shape[1] <= _LATENTS:
-            found += [(f"latent {i + 1}", drawn[:, i]) for i in range(drawn.shape[1])]
-    return found
+            result += [(f"latent {i + 1}", drawn[:, i]) for i in range(drawn.shape[1])]
+    return result
 
 
 def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -69,10 +69,10 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     if is_label(data, name):
         return np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1], inside, False
     values = np.asarray(data[name])
-    found = untied(gist(values[inside], _COLUMNS, subject.settings.seed), subject.settings.seed)
-    looked = np.zeros((len(values), found.shape[1]))
-    looked[inside] = found
-    return looked, inside, found.shape[1] < int(np.prod(values.shape[1:]))
+    result = untied(leading_columns(values[inside], _COLUMNS, subject.settings.seed), subject.settings.seed)
+    looked = np.zeros((len(values), result.shape[1]))
+    looked[inside] = result
+    return looked, inside, result.shape[1] < int(np.prod(values.shape[1:]))
 
 
 def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) -> dict[str, Any]:
@@ -84,15 +84,15 @@ def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) 
 
 
 def _verdict(numbers: dict[str, Estimate], subject: Subject) -> Verdict:
-    """Estimates certify nothing; they say where to look."""
-    told = {name: numbers[f"I(Λ; {name})"] for name in subject.observables.names}
+    """Return no certificate: estimates only say where to look."""
+    estimates = {name: numbers[f"I(Λ; {name})"] for name in subject.observables.names}
     evidence = {
-        name: Bound(float(e), "estimate", method=e.method, n=e.n) for name, e in told.items() if not np.isnan(float(e))
+        name: Bound(float(e), "estimate", method=e.method, n=e.n) for name, e in estimates.items() if not np.isnan(float(e))
     }
-    words = ", ".join(f"{_amount(e)} about {name}" for name, e in told.items())
-    silent = [name for name, e in told.items() if not np.isnan(e.low) and e.low <= 0]
+    words = ", ".join(f"{_amount(e)} about {name}" for name, e in estimates.items())
+    silent = [name for name, e in estimates.items() if not np.isnan(e.low) and e.low <= 0]
     tail = f" Nothing beyond chance about {', '.join(silent)}." if silent else ""
-    sentence = f"the latent says {words}; these are estimates, which certify nothing.{tail}"
+    sentence = f"the latent says {words}; these are estimates, not bounds.{tail}"
     return Verdict("cannot say", sentence, evidence, "labels or small alphabets, where information can be bounded")
 
 

@@ -38,7 +38,7 @@ def natural(subject: Subject) -> Part:
     first = max(judged, key=lambda name: judged[name].rank)
     best = judged[first] = asked.pooled_too(judged[first], latents[first])
     ordered = [best, *(one for one in judged.values() if one is not best)]
-    audits = [found for one in ordered for found in (one.split, one.pooled) if found is not None]
+    audits = [result for one in ordered for result in (one.split, one.pooled) if result is not None]
     lines = {one.name: one.line for one in ordered[1:]}
     return Part(
         "natural",
@@ -62,11 +62,11 @@ def _one_block(name: str) -> Verdict:
 
 
 def _varies(channel: Channel) -> bool:
-    """Whether a latent has any entropy to speak of: a constant is redundant for nothing."""
+    """Whether a latent has any entropy to speak of: a constant is redundant whatever the data."""
     if not isinstance(channel, CategoricalChannel):
         return True
-    share = channel.probabilities.mean(axis=0)
-    return bool(-(share[share > 0] * np.log(share[share > 0])).sum() > 0.01)
+    mass = channel.probabilities.mean(axis=0)
+    return bool(-(mass[mass > 0] * np.log(mass[mass > 0])).sum() > 0.01)
 
 
 class _Asked:
@@ -131,8 +131,8 @@ def _notes(one: Judged) -> list[str]:
 def _numbers(one: Judged) -> dict[str, Number]:
     numbers: dict[str, Number] = {}
     of = "" if one.name == "Λ" else f"{one.name}: "
-    for found in filter(None, (one.split, one.pooled)):
-        for claim in found.claims:
+    for result in filter(None, (one.split, one.pooled)):
+        for claim in result.claims:
             what = f"{of}{claim.error} in {place_words(claim.place)}"
             bounds: Mapping[str, Bound | None] = {
                 "lower": claim.lower,
@@ -148,7 +148,7 @@ def _numbers(one: Judged) -> dict[str, Number]:
 
 
 def _tests(audits: list[Audit]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(test.name for found in audits for c in found.claims for test in c.tests))
+    return tuple(dict.fromkeys(test.name for result in audits for c in result.claims for test in c.tests))
 
 
 def _table(one: Judged) -> list[dict[str, Any]]:
@@ -163,8 +163,8 @@ def _table(one: Judged) -> list[dict[str, Any]]:
             "status": claim.verdict.status,
             "p": min((t.p_value for t in claim.tests), default=None),
         }
-        for found in filter(None, (one.split, one.pooled))
-        for claim in found.claims
+        for result in filter(None, (one.split, one.pooled))
+        for claim in result.claims
     ]
 
 

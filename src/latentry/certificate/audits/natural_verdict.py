@@ -65,7 +65,7 @@ class Judged:
 
     @property
     def mixed(self) -> Verdict:
-        """Natural whatever the shares of the domains, to one who does not know them."""
+        """Natural whatever the fractions of the domains, to one who does not know them."""
         claims = [c for c in self.split.claims if c.place == MIXED or c.error == _MEDIATION]  # type: ignore[union-attr]
         return self._joined(claims, MIXED)
 
@@ -81,25 +81,25 @@ class Judged:
         return f"With the domains mixed {word}: the domain leaves a mark of its own in several of them ({size})."
 
     def _of_all_rows(self) -> Verdict:
-        found = self._joined(self.pooled.claims, "all rows")  # type: ignore[union-attr]
-        if not self.problem or not found.certified:
-            return found
-        sentence = f"natural on all rows together. {self.problem}"  # which certifies nothing about the domains
-        return Verdict("cannot say", sentence, found.evidence, "more rows in each domain")
+        verdict = self._joined(self.pooled.claims, "all rows")  # type: ignore[union-attr]
+        if not self.problem or not verdict.certified:
+            return verdict
+        sentence = f"natural on all rows together. {self.problem}"  # which is no certificate for any single domain
+        return Verdict("cannot say", sentence, verdict.evidence, "more rows in each domain")
 
     def _joined(self, claims: Sequence[Claim], place: str) -> Verdict:
         """All claims together, in a sentence that says what is left open of the latent where nothing speaks against it."""
         claim = f"{self.name} is natural within {claims[0].epsilon or self.main.epsilon:g} nats in {place}"  # type: ignore[union-attr]
-        found = all_of([c.verdict for c in claims], claim)
-        if found.status not in ("not refuted", "certified"):
-            return found
+        verdict = all_of([c.verdict for c in claims], claim)
+        if verdict.status not in ("not refuted", "certified"):
+            return verdict
         tested = [t.p_value for c in claims if c.error == _MEDIATION for t in c.tests]
         explains = "it explains what the modalities share"
-        if found.status == "not refuted":
+        if verdict.status == "not refuted":
             explains = f"no test finds anything that the modalities share beyond it (least p of {len(tested)}: {min(tested):.2g})"
         opens = max((c.upper.value for c in claims if c.upper is not None and c.error != _MEDIATION), default=math.nan)
-        told = f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
-        return replace(found, sentence=f"{claim}: {explains}{told}.")
+        remainder = f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -113,20 +113,20 @@ class Judged:
     def claims(self) -> dict[str, Verdict]:
         """Every answer, by place."""
         of = "" if self.name == "Λ" else f"{self.name}, "
-        found = dict(self.main.verdicts) if self.main else {}
-        found |= {_EACH: self.in_each, MIXED: self.mixed} if self.split else {}
-        found |= {_POOLED: self.pooled.verdict} if self.split and self.pooled else {}
-        return {f"{of}{place}": _about(v, self.name) for place, v in found.items()}
+        verdicts = dict(self.main.verdicts) if self.main else {}
+        verdicts |= {_EACH: self.in_each, MIXED: self.mixed} if self.split else {}
+        verdicts |= {_POOLED: self.pooled.verdict} if self.split and self.pooled else {}
+        return {f"{of}{place}": _about(v, self.name) for place, v in verdicts.items()}
 
     @property
     def line(self) -> Verdict:
         """The answer with what each modality tells: for a list of several latents."""
-        found = self.verdict
-        if self.main is None or found.status in ("certified", "not refuted"):
-            return found
-        return replace(found, sentence=f"{found.sentence.rstrip('.')}. {self._told()}")
+        verdict = self.verdict
+        if self.main is None or verdict.status in ("certified", "not refuted"):
+            return verdict
+        return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {self._remainder()}")
 
-    def _told(self) -> str:
+    def _remainder(self) -> str:
         """Which modalities tell the latent by themselves, as far as bounds say."""
         entropy, epsilon = self.main.latent_entropy, self.main.epsilon  # type: ignore[union-attr]
         whole = math.inf if entropy is None else entropy.value

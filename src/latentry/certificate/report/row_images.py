@@ -1,4 +1,4 @@
-"""Rows as pictures: images as PNG, curves as small SVG, tables as numbers; no drawing library."""
+"""Rows as small drawings: images as PNG, curves as SVG, tables as numbers; no drawing library."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Look", "look_of", "picture", "png", "scaled", "short", "shrunk", "sprite", "thinned"]
+__all__ = ["Look", "look_of", "drawing", "png", "scaled", "short", "shrunk", "sprite", "thinned"]
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a modality is shown, and the range of its values, so that all its pictures share one scale."""
+    """How a modality is shown, and the range of its values, so that all its images have one scale."""
 
     name: str
     kind: str  # "image", "curve" or "table"
@@ -41,7 +41,7 @@ def look_of(name: str, values: np.ndarray, columns: tuple[str, ...] | None) -> L
     return Look(name, "table", low, high, tuple(named[:12]))
 
 
-def picture(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> str:
+def drawing(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> str:
     """One row as HTML; curves may have others drawn faintly beside them."""
     if look.kind == "image":
         return f'<img class="picture" alt="{html.escape(look.name)}" src="{png(scaled(look, row))}">'
@@ -67,8 +67,8 @@ def short(value: float) -> str:
 
 def scaled(look: Look, values: np.ndarray) -> np.ndarray:
     """Values as bytes, on the modality's own scale."""
-    share = (np.asarray(values, dtype=float) - look.low) / (look.high - look.low)
-    return np.round(255 * np.clip(np.nan_to_num(share), 0, 1)).astype(np.uint8)
+    fraction = (np.asarray(values, dtype=float) - look.low) / (look.high - look.low)
+    return np.round(255 * np.clip(np.nan_to_num(fraction), 0, 1)).astype(np.uint8)
 
 
 def thinned(row: np.ndarray, points: int = 64) -> np.ndarray:

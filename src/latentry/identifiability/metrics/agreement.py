@@ -18,7 +18,7 @@ __all__ = ["Agreement", "agreement"]
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far restarts found the same latents.
+    """How far restarts agree on the latents.
 
     Args:
         table: Mean correlation coefficient of every pair of restarts, (restarts, restarts), ones on the diagonal.
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: float = 0.9) -> Agreement:
-    """Pairwise mean correlation coefficients between latents that restarts found for the same held-out rows.
+    """Pairwise mean correlation coefficients between latents that restarts give for the same held-out rows.
 
     A model that is identified finds the same latents from every start, up to order, scale and sign. Agreement does not prove
     that they are the true ones: all restarts may share a bias. Disagreement of fits of equal likelihood does show that the
@@ -61,24 +61,24 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
     model = next((i for i, z in enumerate(latents) if hasattr(z, "fit")), None)
     if model is not None:
         raise DataError(f"latents[{model}] is a model: give what it finds, [model.transform(held_out) for each model].")
-    found = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]
-    for i, z in enumerate(found):
-        if z.shape != found[0].shape:
+    tables = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]
+    for i, z in enumerate(tables):
+        if z.shape != tables[0].shape:
             raise DataError(
-                f"latents[{i}] has shape {z.shape} and latents[0] has {found[0].shape}: give the same rows."
+                f"latents[{i}] has shape {z.shape} and latents[0] has {tables[0].shape}: give the same rows."
             )
     if not 0 < threshold <= 1:
         raise DataError(f"threshold = {threshold!r}: give a correlation between 0 and 1.")
-    table, weak = np.ones((len(found),) * 2), np.full((len(found),) * 2, np.nan)
-    half = len(found[0]) // 2
-    order = np.random.default_rng(0).permutation(len(found[0]))  # rows may come sorted by domain
-    found = [z[order] for z in found]
-    for i, j in combinations(range(len(found)), 2):
-        table[i, j] = table[j, i] = mcc(found[i], found[j], method)
+    table, weak = np.ones((len(tables),) * 2), np.full((len(tables),) * 2, np.nan)
+    half = len(tables[0]) // 2
+    order = np.random.default_rng(0).permutation(len(tables[0]))  # rows may come sorted by domain
+    tables = [z[order] for z in tables]
+    for i, j in combinations(range(len(tables)), 2):
+        table[i, j] = table[j, i] = mcc(tables[i], tables[j], method)
         if half >= 3:
-            other = (found[i][:half], found[j][:half])
-            weak[i, j] = weak[j, i] = mcc(found[i][half:], found[j][half:], method, weak_on=other)
-    per_latent = np.min([match(z, found[0], method).correlation for z in found[1:]], axis=0)
+            other = (tables[i][:half], tables[j][:half])
+            weak[i, j] = weak[j, i] = mcc(tables[i][half:], tables[j][half:], method, weak_on=other)
+    per_latent = np.min([match(z, tables[0], method).correlation for z in tables[1:]], axis=0)
     return Agreement(table, weak, per_latent, _verdict(table, weak, threshold))
 
 

@@ -33,7 +33,7 @@ class DCI:
     Args:
         disentanglement: Whether each latent predicts one factor.
         completeness: Whether each factor is predicted by one latent.
-        informativeness: Held-out share of a factor explained: R², or for a discrete factor the gain in balanced accuracy
+        informativeness: Held-out fraction of a factor explained: R², or for a discrete factor the gain in balanced accuracy
             over chance; averaged over factors.
         importance: (latents, factors), columns sum to 1.
         per_latent, per_factor, informed: The parts of the three averages.
@@ -57,7 +57,7 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
     the latents. Predictors are fitted on ``fit_on`` = (z, s) of other rows; informativeness is measured on z, s.
 
     Args:
-        z: Found latents, (rows, latents).
+        z: Estimated latents, (rows, latents).
         s: True factors: columns, or a mapping from name to values.
         fit_on: Latents and factors of other rows.
         learner: "forest" (random forest), "boosted" (gradient-boosted trees) or "lasso" (absolute weights of standardised
@@ -80,9 +80,9 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
         importance[:, j] = weights / max(weights.sum(), np.finfo(float).tiny)
         informed[j] = _gain(unseen, fitted.predict(latents / scale))
     per_latent, per_factor = _concentration(importance), _concentration(importance.T)
-    share = importance.sum(axis=1) / max(importance.sum(), np.finfo(float).tiny)
+    weight = importance.sum(axis=1) / max(importance.sum(), np.finfo(float).tiny)
     return DCI(
-        float(share @ per_latent),
+        float(weight @ per_latent),
         float(per_factor.mean()),
         float(informed.mean()),
         importance,
@@ -190,11 +190,11 @@ def _gain(truth: Factor, predicted: np.ndarray) -> float:
 def _concentration(importance: np.ndarray) -> np.ndarray:
     """1 for a row with one entry, 0 for an even row (and for one without any)."""
     total = importance.sum(axis=1, keepdims=True)
-    shares = np.divide(importance, total, out=np.full_like(importance, 1 / importance.shape[1]), where=total > 0)
+    fractions = np.divide(importance, total, out=np.full_like(importance, 1 / importance.shape[1]), where=total > 0)
     if importance.shape[1] == 1:
         return np.ones(len(importance))
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    return 1 + (shares * logs).sum(axis=1) / np.log(importance.shape[1])
+    logs = np.log(np.where(fractions > 0, fractions, 1.0))
+    return 1 + (fractions * logs).sum(axis=1) / np.log(importance.shape[1])
 
 
 def _codes(values: np.ndarray, bins: int) -> np.ndarray:
@@ -206,8 +206,8 @@ def _codes(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _entropy(counts: np.ndarray) -> float:
-    shares = counts[counts > 0] / counts.sum()
-    return float(-(shares * np.log(shares)).sum() + (len(shares) - 1) / (2 * counts.sum()))
+    fractions = counts[counts > 0] / counts.sum()
+    return float(-(fractions * np.log(fractions)).sum() + (len(fractions) - 1) / (2 * counts.sum()))
 
 
 def _information(one: np.ndarray, two: np.ndarray) -> float:
@@ -219,8 +219,8 @@ def _alone(column: np.ndarray, seen: Factor, held_out: np.ndarray, unseen: Facto
     if column.std() == 0:
         return 1 / len(np.unique(seen.values)) if seen.discrete else 0.0
     if not seen.discrete:
-        slope, level = np.polyfit(column, seen.values, 1)
-        return max(_gain(unseen, slope * held_out + level), 0.0)
+        gradient, level = np.polyfit(column, seen.values, 1)
+        return max(_gain(unseen, gradient * held_out + level), 0.0)
     centre, spread = column.mean(), column.std()
     machine = LinearSVC(C=0.01, class_weight="balanced").fit((column[:, None] - centre) / spread, seen.values)
     return float(balanced_accuracy_score(unseen.values, machine.predict((held_out[:, None] - centre) / spread)))

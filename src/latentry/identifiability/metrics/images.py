@@ -1,4 +1,4 @@
-"""How generated and translated pictures compare with real ones."""
+"""How generated and translated images compare with real ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from latentry.information import mutual_information
 
 __all__ = ["attribute_leakage", "content_agreement", "frechet_distance", "kernel_distance"]
 
-Features = Callable[[Any], Any]  # pictures to (rows, numbers)
-Classify = Callable[[Any], Any]  # pictures to labels
+Features = Callable[[Any], Any]  # images to (rows, numbers)
+Classify = Callable[[Any], Any]  # images to labels
 
 
 def frechet_distance(real: Any, made: Any, *, features: Features | None = None) -> float:
@@ -25,9 +25,9 @@ def frechet_distance(real: Any, made: Any, *, features: Features | None = None) 
     among equal features and equally many rows. From few rows it is too large.
 
     Args:
-        real: Pictures, or features themselves, (rows, numbers).
+        real: Images, or features themselves, (rows, numbers).
         made: The others.
-        features: From pictures to features, such as ``PictureClassifier.features``, or ``torchscript_features(path)`` of an
+        features: From images to features, such as ``PictureClassifier.features``, or ``torchscript_features(path)`` of an
             Inception network that you have; None if features are given.
 
     >>> rng = np.random.default_rng(0)
@@ -46,7 +46,7 @@ def frechet_distance(real: Any, made: Any, *, features: Features | None = None) 
 def kernel_distance(real: Any, made: Any, *, features: Features | None = None) -> float:
     r"""Unbiased squared maximum mean discrepancy with the kernel :math:`(x\cdot y/d + 1)^3` (Bińkowski et al., 2018).
 
-    Its expectation is 0 for equal laws, whatever the number of rows: it may come out negative. With Inception's features it
+    Its expectation is 0 for equal distributions, with any number of rows: it may be negative. With Inception's features it
     is the published KID. Arguments as of :func:`frechet_distance`.
 
     >>> rng = np.random.default_rng(0)
@@ -61,37 +61,37 @@ def kernel_distance(real: Any, made: Any, *, features: Features | None = None) -
 
 
 def content_agreement(before: Any, after: Any, classify: Classify) -> float:
-    """Share of rows that a classifier calls the same before and after translation.
+    """Fraction of rows that a classifier calls the same before and after translation.
 
     Args:
-        before: Labels, or pictures before translation.
-        after: Pictures after it.
-        classify: From pictures to labels.
+        before: Labels, or images before translation.
+        after: Images after it.
+        classify: From images to labels.
 
     >>> content_agreement(np.array([1, 0]), np.array([[0.9], [0.8]]), lambda x: (x[:, 0] > 0.5).astype(int))
     0.5
     """
-    found = np.asarray(classify(after))
+    values = np.asarray(classify(after))
     wanted = np.asarray(before) if np.ndim(before) == 1 else np.asarray(classify(before))
-    if len(found) != len(wanted):
-        raise DataError(f"before has {len(wanted)} rows, after {len(found)}: give the same pictures, in the same order.")
-    return float((found == wanted).mean())
+    if len(values) != len(wanted):
+        raise DataError(f"before has {len(wanted)} rows, after {len(values)}: give the same images, in the same order.")
+    return float((values == wanted).mean())
 
 
 def attribute_leakage(changed: Any, unchanged: Mapping[str, Any], **options: Any) -> dict[str, Estimate]:
-    """Mutual information between what was changed and each factor that should not have been, in translated pictures.
+    """Mutual information between what was changed and each factor that should not have been, in translated images.
 
     Zero where the asked domain says nothing about the factor.
 
     Args:
         changed: The domain asked for, row by row.
-        unchanged: Factors read off the translated pictures, by name.
+        unchanged: Factors read off the translated images, by name.
         options: As of :func:`latentry.mutual_information`.
 
     >>> rng = np.random.default_rng(0)
     >>> colour = np.repeat([0, 1], 500)
-    >>> found = attribute_leakage(colour, {"digit": rng.integers(0, 10, 1000), "tint": colour})
-    >>> float(found["digit"]) < 0.02, round(float(found["tint"]), 2)
+    >>> leaked = attribute_leakage(colour, {"digit": rng.integers(0, 10, 1000), "tint": colour})
+    >>> float(leaked["digit"]) < 0.02, round(float(leaked["tint"]), 2)
     (True, 0.69)
     """
     asked = _numbers(changed)
@@ -105,17 +105,17 @@ def _numbers(values: Any) -> np.ndarray:
 
 
 def _both(real: Any, made: Any, features: Features | None, least: int) -> tuple[np.ndarray, np.ndarray]:
-    found = []
+    both = []
     for name, raw in (("real", real), ("made", made)):
         values = np.asarray(raw if features is None else features(raw), dtype=np.float64)
         if values.ndim != 2 or len(values) < least:
             raise DataError(f"{name} gives features of shape {values.shape}: at least {least} rows of numbers are needed.")
         if not np.isfinite(values).all():
             raise DataError(f"{name} has features that are NaN or infinite at row {np.argwhere(~np.isfinite(values))[0, 0]}.")
-        found.append(values)
-    if found[0].shape[1] != found[1].shape[1]:
-        raise DataError(f"real has {found[0].shape[1]} features a row, made {found[1].shape[1]}: use the same function for both.")
-    return found[0], found[1]
+        both.append(values)
+    if both[0].shape[1] != both[1].shape[1]:
+        raise DataError(f"real has {both[0].shape[1]} features a row, made {both[1].shape[1]}: use the same function for both.")
+    return both[0], both[1]
 
 
 def _root(matrix: np.ndarray) -> np.ndarray:

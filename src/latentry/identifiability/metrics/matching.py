@@ -1,4 +1,4 @@
-"""Which found latent is which true one, and how well."""
+"""Which estimated latent is which true one, and how well."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ METHODS = ("pearson", "spearman")
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A pairing of found and true latents, one to one.
+    """A pairing of estimated and true latents, one to one.
 
     Args:
-        found: Index of the found latent for each true one, or -1 where there are too few.
+        found: Index of the estimated latent for each true one, or -1 where there are too few.
         correlation: Its absolute correlation with the true one, 0 where there is none.
     """
 
@@ -30,20 +30,20 @@ class Match:
 
 
 def correlations(z: Any, s: Any, method: str = "pearson") -> np.ndarray:
-    """Absolute correlations of each found latent (rows) with each true one (columns); 0 for a constant.
+    """Absolute correlations of each estimated latent (rows) with each true one (columns); 0 for a constant.
 
     >>> s = np.arange(6.0)[:, None]
     >>> correlations(-2 * s + 1, s).round(6)
     array([[1.]])
     """
-    found, true = as_columns("z", z), as_columns("s", s)
-    if len(found) != len(true):
-        raise DataError(f"z has {len(found)} rows and s has {len(true)}: give the same rows of both.")
+    estimated, true = as_columns("z", z), as_columns("s", s)
+    if len(estimated) != len(true):
+        raise DataError(f"z has {len(estimated)} rows and s has {len(true)}: give the same rows of both.")
     if method not in METHODS:
         raise DataError(f"method = {method!r} is not known{nearest(method, METHODS)}")
     if method == "spearman":
-        found, true = rankdata(found, axis=0), rankdata(true, axis=0)
-    return np.abs(_standard(found).T @ _standard(true)) / len(found)
+        estimated, true = rankdata(estimated, axis=0), rankdata(true, axis=0)
+    return np.abs(_standard(estimated).T @ _standard(true)) / len(estimated)
 
 
 def match(z: Any, s: Any, method: str = "pearson") -> Match:
@@ -55,9 +55,9 @@ def match(z: Any, s: Any, method: str = "pearson") -> Match:
     """
     table = correlations(z, s, method)
     rows, columns = linear_sum_assignment(-table)
-    found, strength = np.full(table.shape[1], -1), np.zeros(table.shape[1])
-    found[columns], strength[columns] = rows, table[rows, columns]
-    return Match(found, strength)
+    partner, strength = np.full(table.shape[1], -1), np.zeros(table.shape[1])
+    partner[columns], strength[columns] = rows, table[rows, columns]
+    return Match(partner, strength)
 
 
 def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | None = None) -> float:
@@ -78,14 +78,14 @@ def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | N
 
 def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Canonical variates: whiten both sides, then take the singular vectors of what they share (Björck and Golub, 1973)."""
-    found, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
-    if len(found) != len(true):
-        raise DataError(f"weak_on: z has {len(found)} rows and s has {len(true)}: give the same rows of both.")
-    whiten_found, whiten_true = _whitening(found), _whitening(true)
+    estimated, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
+    if len(estimated) != len(true):
+        raise DataError(f"weak_on: z has {len(estimated)} rows and s has {len(true)}: give the same rows of both.")
+    whiten_estimated, whiten_true = _whitening(estimated), _whitening(true)
     left, _, right = np.linalg.svd(
-        whiten_found.T @ (found - found.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true, full_matrices=False
+        whiten_estimated.T @ (estimated - estimated.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true, full_matrices=False
     )
-    return as_columns("z", z) @ whiten_found @ left, as_columns("s", s) @ whiten_true @ right.T
+    return as_columns("z", z) @ whiten_estimated @ left, as_columns("s", s) @ whiten_true @ right.T
 
 
 def _whitening(columns: np.ndarray) -> np.ndarray:
@@ -96,14 +96,14 @@ def _whitening(columns: np.ndarray) -> np.ndarray:
 
 
 def r_squared(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> np.ndarray:
-    """Share of each true latent's variance that a linear function of all found ones explains, fitted on other rows.
+    """Fraction of each true latent's variance that a linear function of all estimated ones explains, fitted on other rows.
 
-    High values beside a low mcc mean that the latents were found up to a linear mixture.
+    High values beside a low mcc mean that the latents were recovered up to a linear mixture.
     """
     train = np.column_stack([as_columns("z", fit_on[0]), np.ones(len(as_columns("z", fit_on[0])))])
     weights = np.linalg.lstsq(train, as_columns("s", fit_on[1]), rcond=None)[0]
-    found, true = as_columns("z", z), as_columns("s", s)
-    left = true - np.column_stack([found, np.ones(len(found))]) @ weights
+    estimated, true = as_columns("z", z), as_columns("s", s)
+    left = true - np.column_stack([estimated, np.ones(len(estimated))]) @ weights
     return 1 - left.var(axis=0) / np.maximum(true.var(axis=0), np.finfo(float).tiny)
 
 

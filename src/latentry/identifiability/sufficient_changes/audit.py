@@ -1,4 +1,4 @@
-r"""Whether the latents' laws change enough between domains to identify the latents."""
+r"""Whether the latents' distributions change enough between domains to identify the latents."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class SufficientChanges:
         condition: Ratio of the strongest to the weakest principal change.
         condition_interval: Of that ratio when the domains are drawn again with replacement, which leaves a third of them
             out (may be infinite).
-        full_rank_share: Share of those draws that keep more domains than statistics and every principal change above
+        full_rank_share: Fraction of those draws that keep more domains than statistics and every principal change above
             the tolerance.
         weakest: The change in the weakest direction.
         without_one: The weakest change left when the most important domain is taken away, and its label.
         mean_changes, variance_changes: For each latent.
-        unchanged: Latents whose law does not change.
+        unchanged: Latents whose distribution does not change.
         inseparable: Pairs of Gaussian latents whose variances keep one ratio in all domains.
         means_only: Whether means move and no variance does.
         dependence: Largest correlation of two latents, or of their squares, within domains; NaN without rows.
@@ -127,7 +127,7 @@ def sufficient_changes(
         model: A fitted model with ``latent_laws()``, or LatentLaws.
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
             them the model's own table is used. It can refute, not certify: it was fitted on the rows it is judged by, and
-            a collapsed latent may have any law at all.
+            a collapsed latent may have any distribution at all.
         tolerance: Smallest change that counts, in standard errors of one row: 0.15 is a mean that moves by 0.15 of its
             standard deviation, or a standard deviation that moves by a tenth. An imperfect fit feigns smaller changes.
         level: Probability of error of each limit.
@@ -136,7 +136,7 @@ def sufficient_changes(
 
     >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
     >>> print(sufficient_changes(LatentLaws(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
-    certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent ways.
+    certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent directions.
     >>> audit = sufficient_changes(LatentLaws(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
     >>> audit.identifiable, audit.proved_impossible, audit.means_only
     (False, True, True)
@@ -158,7 +158,7 @@ def _audit(model: Any, data: Any, tolerance: float, level: float, bootstrap: int
     measured = _measured(laws, model, data, seed)
     if measured.latents != laws.latents:
         raise DataError(
-            f"data have {measured.latents} latents and the laws {laws.latents}: give latents of this model."
+            f"data have {measured.latents} latents and the distributions {laws.latents}: give latents of this model."
         )
     facts = _facts(laws, measured, tolerance, level, stated=measured.held_out or laws is model)
     values, noise, rows = facts.values, facts.noise, measured.rows
@@ -222,7 +222,7 @@ def _laws_of(model: Any) -> LatentLaws:
         return model
     if not hasattr(model, "latent_laws"):
         raise DataError(
-            f"{type(model).__name__} has no laws of its latents given a domain: use a model with latent_laws(), such as "
+            f"{type(model).__name__} has no distributions of its latents given a domain: use a model with latent_laws(), such as "
             "IFlow or IVAE, or pass LatentLaws."
         )
     return model.latent_laws()

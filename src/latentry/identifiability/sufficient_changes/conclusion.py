@@ -59,7 +59,7 @@ class Facts:
     pairs: tuple[tuple[int, int], ...]
     tolerance: float
     level: float
-    stated: bool  # laws given as such or measured on held-out rows, not only learned
+    stated: bool  # distributions given as such or measured on held-out rows, not only learned
     candidates: tuple[Candidate, ...] = field(default=())
 
     @property
@@ -102,7 +102,7 @@ class Facts:
 
     @property
     def unchanged(self) -> tuple[int, ...]:
-        """Latents whose law does not change."""
+        """Latents whose distribution does not change."""
         both = zip(self.still_means, self.still_variances, strict=True)
         return tuple(i for i, (mean, variance) in enumerate(both) if mean and variance)
 
@@ -122,23 +122,23 @@ class Facts:
     @property
     def holds(self) -> bool | None:
         """Whether the changes have full rank, for every candidate; None when the rows leave it open."""
-        found = {c.weakest is not None and c.weakest.exceeds(self.tolerance) for c in self.candidates}
-        return found.pop() if len(found) == 1 else None
+        conclusion = {c.weakest is not None and c.weakest.exceeds(self.tolerance) for c in self.candidates}
+        return conclusion.pop() if len(conclusion) == 1 else None
 
 
 def conclude(facts: Facts) -> Conclusion:
     """The first rule that applies answers; a "no" stands only on a fit that could have shown a "yes"."""
     for rule in _RULES:
-        found = rule(facts)
-        if found is not None:
+        conclusion = rule(facts)
+        if conclusion is not None:
             # Counting needs no fit; and where nothing at all changes, rows say so whatever the fit.
             sure = rule is _too_few or (rule is _nothing_changes and facts.stated)
-            return found if sure or found.identifiable is not False else _doubted(facts, found)
+            return conclusion if sure or conclusion.identifiable is not False else _doubted(facts, conclusion)
     return _open(facts)
 
 
-def _doubted(facts: Facts, found: Conclusion) -> Conclusion:
-    said = found.verdict.sentence.removeprefix("not identifiable: ")
+def _doubted(facts: Facts, conclusion: Conclusion) -> Conclusion:
+    said = conclusion.verdict.sentence.removeprefix("not identifiable: ")
     if not facts.stated:
         sentence = f"no row has been looked at, and a model that is not trained enough learns no changes. Its table says: {said}"
         return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
@@ -148,13 +148,13 @@ def _doubted(facts: Facts, found: Conclusion) -> Conclusion:
             f"poor can hide changes. As it is: {said}"
         )
         return _unsure(sentence, "a better fit: more epochs, restarts or blocks")
-    return found
+    return conclusion
 
 
 def _only_learned(facts: Facts) -> Conclusion | None:
     if facts.stated or facts.holds is not True:
         return None
-    sentence = "the learned laws change enough, but no row has confirmed them."
+    sentence = "the learned distributions change enough, but no row has confirmed them."
     if facts.laws.family == "natural":
         return _unsure(sentence, 'prior="gaussian": further statistics cannot be read off held-out rows')
     return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
@@ -168,8 +168,8 @@ def _collapsed(facts: Facts) -> Conclusion | None:
 
 
 def _latent_collapsed(follows: np.ndarray) -> Conclusion:
-    which, share = int(follows.argmin()), 100 * follows.min()
-    sentence = f"latent {which} is collapsed: it follows the data by {share:.1f} % of its variance, so that its law is no finding."
+    which, part = int(follows.argmin()), 100 * follows.min()
+    sentence = f"latent {which} is collapsed: it follows the data by {part:.1f} % of its variance; its distribution is arbitrary."
     return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
 
 
@@ -208,7 +208,7 @@ def _no_promise(facts: Facts) -> Conclusion | None:
 def _nothing_changes(facts: Facts) -> Conclusion | None:
     if len(facts.unchanged) < facts.measured.latents:
         return None
-    sentence = "not identifiable: the laws of the latents do not differ between the domains beyond noise."
+    sentence = "not identifiable: the distributions of the latents do not differ between the domains beyond noise."
     return _no(
         facts, sentence, "domains in which the latents really differ; check that u belongs to these rows", "anything"
     )
@@ -235,7 +235,7 @@ def _means_only(facts: Facts) -> Conclusion | None:
         return None
     sentence = (
         "not identifiable: only means move. Gaussian latents whose variances stay can be turned into each other, so that "
-        "at best a linear mixture of them is found (Proposition 1)."
+        "at best a linear mixture of them is recovered (Proposition 1)."
     )
     change = "domains in which variances change, each by a factor of its own"
     if facts.laws.family == "mean" and not all(facts.still_variances):
@@ -266,7 +266,7 @@ def _too_few(facts: Facts) -> Conclusion | None:
     sentence = f"not identifiable: {present} domains, {facts.needed} needed for {_what(facts)}."
     missing = facts.needed - present
     change = f"{missing} more domain{'s' * (missing > 1)} whose {_which(facts)} differ"
-    return _no(facts, sentence, change, "what no theorem says", exact=present)
+    return _no(facts, sentence, change, "an unknown map", exact=present)
 
 
 def _dependent_changes(facts: Facts) -> Conclusion | None:
@@ -277,18 +277,18 @@ def _dependent_changes(facts: Facts) -> Conclusion | None:
         i, j = facts.inseparable[0]
         change = f"a domain in which the variances of latents {i} and {j} change by different factors"
     else:
-        change = f"domains whose {_which(facts)} differ in new ways"
-    return _no(facts, sentence, change, "what no theorem says")
+        change = f"domains whose {_which(facts)} differ in new directions"
+    return _no(facts, sentence, change, "an unknown map")
 
 
 def _sufficient(facts: Facts) -> Conclusion | None:
     if facts.holds is not True:
         return None
     size = facts.values.shape[1]
-    ways = "way" if size == 1 else "independent ways"
+    directions = "direction" if size == 1 else "independent directions"
     sentence = (
         f"identifiable up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the "
-        f"{_which(facts)} change in {size} {ways}."
+        f"{_which(facts)} change in {size} {directions}."
     )
     verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
     return _yes(verdict, "order, scale and shift", _theorem(facts))
@@ -332,7 +332,7 @@ def _yes(verdict: Verdict, up_to: str, theorem: str) -> Conclusion:
 
 def _unsure(sentence: str, change: str) -> Conclusion:
     verdict = Verdict("cannot say", sentence, {}, change)
-    return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="what no theorem says")
+    return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="an unknown map")
 
 
 def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None = None) -> Conclusion:
@@ -381,7 +381,7 @@ def _blame(facts: Facts) -> str:
     if facts.unchanged:
         names = ", ".join(map(str, facts.unchanged))
         return (
-            f"the law of latent {names} does not change"
+            f"the distribution of latent {names} does not change"
             if len(facts.unchanged) == 1
             else f"latents {names} do not change"
         )

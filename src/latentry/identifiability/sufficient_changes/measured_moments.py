@@ -36,7 +36,7 @@ class MeasuredLaws:
     dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
     misfit: float = 0.0  # the part of it that noise does not explain
     follows: np.ndarray | None = (
-        None  # share of each latent's variance within domains that follows x; None if not known
+        None  # fraction of each latent's variance within domains that follows x; None if not known
     )
 
     @property
@@ -53,7 +53,7 @@ class MeasuredLaws:
 def from_table(laws: LatentLaws) -> MeasuredLaws:
     """A model's own table; the errors are those of means and variances of Gaussian (or Laplace) rows."""
     if laws.rows is None:
-        raise DataError("the laws do not say how many rows they were learned from: give LatentLaws(rows=...), or data.")
+        raise DataError("the distributions do not say how many rows they were learned from: give LatentLaws(rows=...), or data.")
     _require_domains(laws.domains)
     variance, size = laws.scale**2, laws.latents
     excess = 5.0 if laws.family == "laplace" else 2.0  # variance of a squared deviation, in squared variances
@@ -67,29 +67,29 @@ def from_table(laws: LatentLaws) -> MeasuredLaws:
 
 
 def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredLaws:
-    """Means and variances of latents in each domain; their errors from the rows themselves, whatever their law.
+    """Means and variances of latents in each domain; their errors from the rows themselves, whatever their distribution.
 
     A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
     followed by a straight line, so that it does not look like spread. ``scale`` is what an encoder leaves unknown of each
     latent.
     """
-    found, domain = as_columns("z", z), Domain.of(u)
-    if len(found) != len(domain):
-        raise DataError(f"z has {len(found)} rows and u has {len(domain)}: give the same rows of both.")
-    codes, labels = groups_of(domain, found.shape[1], seed)
+    latents, domain = as_columns("z", z), Domain.of(u)
+    if len(latents) != len(domain):
+        raise DataError(f"z has {len(latents)} rows and u has {len(domain)}: give the same rows of both.")
+    codes, labels = groups_of(domain, latents.shape[1], seed)
     if domain.labels is None:
-        found = levelled(found, domain.values, codes)
+        latents = levelled(latents, domain.values, codes)
     present, counts = np.unique(codes, return_counts=True)
     kept = present[_enough(counts, tuple(labels[code] for code in present))]
-    parts = [_moments(found[codes == code], labels[code]) for code in kept]
+    parts = [_moments(latents[codes == code], labels[code]) for code in kept]
     mean, variance, noise = (np.array(part) for part in zip(*parts, strict=True))
     rows = np.array([np.sum(codes == code) for code in kept], dtype=np.float64)
-    groups = [found[codes == code] for code in kept]
+    groups = [latents[codes == code] for code in kept]
     dependence = _dependence(groups)
-    pairs = max(found.shape[1] * (found.shape[1] - 1), 1)
+    pairs = max(latents.shape[1] * (latents.shape[1] - 1), 1)
     misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
     inside = np.isin(codes, kept)
-    follows = None if scale is None else share_that_follows(found[inside], scale[inside], codes[inside])
+    follows = None if scale is None else share_that_follows(latents[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
     return MeasuredLaws(
         mean,
@@ -114,13 +114,13 @@ def natural_parameters(laws: MeasuredLaws, moving: np.ndarray, *, power: float) 
     size = laws.latents
     centre = laws.mean - np.average(laws.mean, axis=0, weights=laws.rows)  # a shift of z does not change the rank
     first, second = centre[:, moving] / laws.variance[:, moving], laws.variance ** (-power / 2)
-    slope = np.zeros((laws.domains, len(moving) + size, 2 * size))
+    jacobian = np.zeros((laws.domains, len(moving) + size, 2 * size))
     row = np.arange(len(moving))
-    slope[:, row, moving] = 1 / laws.variance[:, moving]
-    slope[:, row, size + moving] = -centre[:, moving] / laws.variance[:, moving] ** 2
+    jacobian[:, row, moving] = 1 / laws.variance[:, moving]
+    jacobian[:, row, size + moving] = -centre[:, moving] / laws.variance[:, moving] ** 2
     each = np.arange(size)
-    slope[:, len(moving) + each, size + each] = -power / 2 * laws.variance ** (-power / 2 - 1)
-    return np.column_stack([first, second]), slope @ laws.noise @ slope.transpose(0, 2, 1)
+    jacobian[:, len(moving) + each, size + each] = -power / 2 * laws.variance ** (-power / 2 - 1)
+    return np.column_stack([first, second]), jacobian @ laws.noise @ jacobian.transpose(0, 2, 1)
 
 
 def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
@@ -129,7 +129,7 @@ def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
     if few.size:
         others = f", and {few.size - 1} more domains" if few.size > 1 else ""
         warnings.warn(
-            f"domain {labels[few[0]]!r} has {counts[few[0]]:g} rows, fewer than {LEAST_ROWS}{others}: a law from so few "
+            f"domain {labels[few[0]]!r} has {counts[few[0]]:g} rows, fewer than {LEAST_ROWS}{others}: a distribution from so few "
             "says little and is left out.",
             DataWarning,
             stacklevel=4,
@@ -152,7 +152,7 @@ def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
     variance = (away**2).sum(axis=0) / (len(z) - 1)
     if not (variance > 0).all():
         flat = int(np.flatnonzero(~(variance > 0))[0])
-        raise DataError(f"latent {flat} is constant in domain {label!r}: it has no law to compare. Is it collapsed?")
+        raise DataError(f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. Is it collapsed?")
     few = next((i for i, column in enumerate(z.T) if len(np.unique(column)) < 5), None)
     if few is not None:
         raise DataError(

@@ -4,10 +4,10 @@ Let :math:`\hat\lambda_u` be measured natural parameters with covariance :math:`
 
 .. math:: Q(v) = \min_c \sum_u N_u \frac{(v^\top \hat\lambda_u - c)^2}{v^\top C_u v}
 
-has a noncentral :math:`\chi^2` law with M - 1 degrees of freedom and noncentrality :math:`N \rho(v)^2`, where
+has a noncentral :math:`\chi^2` distribution with M - 1 degrees of freedom and noncentrality :math:`N \rho(v)^2`, where
 :math:`N = \sum_u N_u` and :math:`\rho(v)` is the change in that direction in standard errors of a single row. The matrix of
 changes loses a rank exactly when :math:`\rho = \min_v \rho(v) = 0`. No affine map of the sufficient statistics changes
-:math:`\rho`: it belongs to the law of the data, not to the model that was found.
+:math:`\rho`: it belongs to the distribution of the data, not to the model that was fitted.
 
 As :math:`\min_v Q(v) \le Q(v_0)` at the true weakest :math:`v_0`, a lower limit on :math:`\rho` from M - 1 degrees of freedom
 holds with at least its confidence. The upper limit uses the M - p degrees of freedom that are left when p - 1 are
@@ -28,7 +28,7 @@ __all__ = ["Change", "change_along", "rank_of_changes", "spectrum", "weakest_cha
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A change between domains in standard errors of one row: estimate, limits, and the direction it was found in."""
+    """A change between domains in standard errors of one row: estimate, limits, and its direction."""
 
     value: float
     low: float
@@ -60,8 +60,8 @@ def weakest_change(
         starts = np.concatenate([around, np.linalg.inv(root), random])
     else:
         starts = starts @ np.linalg.inv(root)
-    found = min((_descend(start, white, white_noise, rows) for start in starts), key=lambda pair: pair[0])
-    return _limits(found[0], len(values), values.shape[1], rows.sum(), level, root @ found[1])
+    result = min((_descend(start, white, white_noise, rows) for start in starts), key=lambda pair: pair[0])
+    return _limits(result[0], len(values), values.shape[1], rows.sum(), level, root @ result[1])
 
 
 def spectrum(values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ def rank_of_changes(
     """Smallest rank that the measured changes do not refute at ``level``.
 
     For r = 0, 1, … the squares of the singular values beyond the r-th are compared with those of pure measurement noise,
-    drawn from its own law in each domain and seen in the directions that rank r leaves over (after Robin and Smith, 2000).
+    drawn from its own distribution in each domain and seen in the directions that rank r leaves over (after Robin and Smith, 2000).
     """
     root = _inverse_root(np.average(noise, axis=0, weights=rows))
     weight = np.sqrt(rows)[:, None]
@@ -108,15 +108,15 @@ def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.nd
     weight = rows / spread
     away = along - (weight @ along) / weight.sum()
     pulled = weight * away
-    slope = 2 * pulled @ values - 2 * (pulled * away / spread) @ turned
-    return float(pulled @ away), slope
+    gradient = 2 * pulled @ values - 2 * (pulled * away / spread) @ turned
+    return float(pulled @ away), gradient
 
 
 def _descend(start: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
     # The statistic does not depend on the length of v, so that no constraint is needed.
     begin = start / np.linalg.norm(start)
-    found = minimize(_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    return float(found.fun), found.x / np.linalg.norm(found.x)
+    result = minimize(_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    return float(result.fun), result.x / np.linalg.norm(result.x)
 
 
 def _limits(statistic: float, domains: int, size: int, rows: float, level: float, direction: np.ndarray) -> Change:

@@ -29,7 +29,7 @@ Family = Literal["auto", "discrete", "gaussian", "general"]
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an audit found.
+    """The answers of an audit.
 
     Args:
         claims: one per error and place; a place is a domain, or every mixture of the domains.
@@ -121,7 +121,7 @@ def audit(
         level: probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
         quantiser: number of values to which a continuous latent is rounded, as part of its definition.
-        fit: share of the rows that fit students.
+        fit: fraction of the rows that fit students.
         mean: how the mean loss is bounded: `betting`, `bernstein`, `bootstrap` or `t`.
         drift: also estimate how much the domain shows through.
         seed: of the split, the students and the permutations.
@@ -181,9 +181,9 @@ def _verdict(place: Place, claims: Sequence[Claim], epsilon: float) -> Verdict:
 def _entropy(rows: Rows) -> Bound | None:
     if not isinstance(rows.channel, CategoricalChannel):
         return None
-    share = rows.channel.probabilities.mean(axis=0)
-    share = share[share > 0]
-    return Bound(float(-(share * np.log(share)).sum()), "estimate", method="plug-in", n=len(rows.domain))
+    mass = rows.channel.probabilities.mean(axis=0)
+    mass = mass[mass > 0]
+    return Bound(float(-(mass * np.log(mass)).sum()), "estimate", method="plug-in", n=len(rows.domain))
 
 
 def _notes(rows: Rows) -> list[str]:
@@ -202,18 +202,18 @@ def _notes(rows: Rows) -> list[str]:
         notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")
     spread = _entropy(rows)
     if spread is not None and spread.value < 0.01:
-        notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small for nothing.")
+        notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small whatever the data.")
     if isinstance(rows.channel, GaussianChannel):
         signal = rows.channel.mean.var(axis=0) / np.mean(rows.channel.scale**2, axis=0)
         if (signal < 0.01).all():
             notes.append(
-                "Λ is almost all noise (signal under 1 % of its variance): redundancy is then small for nothing."
+                "Λ is almost all noise (signal under 1 % of its variance): redundancy is then small whatever the data."
             )
     return notes
 
 
 def _crowding_notes(claims: Sequence[Claim]) -> list[str]:
-    """Where cells hold too few rows for a likelihood ratio, say what the permutations found."""
+    """Where cells hold too few rows for a likelihood ratio, say what the permutations show."""
     return [
         f"{claim.name}: too few rows per cell for a likelihood ratio, so it cannot be refuted at epsilon; "
         f"permutations give p = {min(t.p_value for t in claim.tests):.2g} for an error of zero."

@@ -112,8 +112,8 @@ def as_rows(
     if len(kept) < _FEWEST:
         raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
     parts, plain = _split(codes[kept], fit, seed)
-    told = (*labels, *numbers)
-    alike = tuple(name for name, column in named.items() if name not in told and has_few_values(column, kept))
+    declared = (*labels, *numbers)
+    alike = tuple(name for name, column in named.items() if name not in declared and has_few_values(column, kept))
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
     rows = Rows(
         blocks=tuple(
@@ -153,12 +153,12 @@ def _split(domain: Codes, fit: float, seed: int) -> tuple[tuple[Codes, ...], boo
         raise DataError(f"fit={fit}: {problem}") from None
 
 
-def _fair(domain: Codes, parts: Sequence[Codes], shares: Sequence[float]) -> bool:
+def _fair(domain: Codes, parts: Sequence[Codes], fractions: Sequence[float]) -> bool:
     """Whether every part of every domain has at least four fifths of its due, and rows enough for any bound."""
     due = np.bincount(domain)
     counts = [np.bincount(domain[part], minlength=len(due)) for part in parts]
     return all(
-        (count >= np.maximum(_FAIR * share * due, _FEWEST // 2)).all() for count, share in zip(counts, shares, strict=True)
+        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all() for count, fraction in zip(counts, fractions, strict=True)
     )
 
 
@@ -195,23 +195,23 @@ def _as_channel(
     channel: Channel | ArrayLike, rows: int, noise: float | None, quantiser: int | None, fit: Codes, seed: int
 ) -> Channel:
     declared = noise is not None or quantiser is not None
-    found = channel if isinstance(channel, Channel) else channel_from_array(channel, few_values_are_labels=not declared)
-    if len(found) != rows:
-        raise DataError(f"the channel has {len(found)} rows; the data have {rows}")
-    if isinstance(found, CategoricalChannel):
+    given = channel if isinstance(channel, Channel) else channel_from_array(channel, few_values_are_labels=not declared)
+    if len(given) != rows:
+        raise DataError(f"the channel has {len(given)} rows; the data have {rows}")
+    if isinstance(given, CategoricalChannel):
         if declared:
             raise DataError("noise and quantiser are for a latent of numbers; this one has labels")
-        return found
+        return given
     if quantiser is not None:
         if quantiser < 2:
             raise DataError(f"quantiser={quantiser} must be at least 2 values")
-        return CategoricalChannel(np.eye(quantiser)[nearest_centres(found.mean, quantiser, fit=fit, seed=seed)])
-    scale = found.scale if noise is None else np.sqrt(found.scale**2 + noise**2)
+        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=seed)])
+    scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
     if (scale == 0).any():
         raise DataError(
             "the latent is a deterministic function with continuous values: unless it is a function of every "
             "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m"
         )
-    return GaussianChannel(found.mean, scale)
+    return GaussianChannel(given.mean, scale)
 
 

@@ -100,8 +100,8 @@ def _cuts(x: Array) -> Callable[[Array], Codes]:
     edges = [np.unique(column) for column in np.quantile(x, np.arange(_LEVELS - 1) / (_LEVELS - 1), axis=0).T]
 
     def cut(rows: Array) -> Codes:
-        found = [np.searchsorted(edge, column) for edge, column in zip(edges, rows.T, strict=True)]
-        return np.column_stack(found).astype(np.int64)
+        values = [np.searchsorted(edge, column) for edge, column in zip(edges, rows.T, strict=True)]
+        return np.column_stack(values).astype(np.int64)
 
     return cut
 

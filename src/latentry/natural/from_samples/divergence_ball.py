@@ -1,4 +1,4 @@
-"""How far the true law of a table can be from its counts, and the largest divergence it can then have.
+"""How far the true distribution of a table can be from its counts, and the largest divergence it can then have.
 
 With N independent rows over s cells, P(D(P̂‖P) ≥ t) ≤ e^{−Nt} (eNt/(s−1))^{s−1} for Nt > s − 1 (Agrawal 2020):
 a ball around P̂ that holds P with probability 1 − δ at every sample size. Over that ball the maximum of
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 def radius(rows: int, cells: int, delta: float) -> float:
-    """The t of the ball D(P̂‖P) ≤ t that holds the true law with probability 1 − delta.
+    """The t of the ball D(P̂‖P) ≤ t that holds the true distribution with probability 1 − delta.
 
     >>> round(1000 * radius(10_000, 8, 0.05), 2)
     1.56
@@ -39,7 +39,7 @@ def radius(rows: int, cells: int, delta: float) -> float:
 
 
 def largest_divergence(counts: Array, reference: Array, delta: float) -> float:
-    """Upper bound, with confidence 1 − delta, of Σ P ln P − Σ P a over the laws that the counts allow.
+    """Upper bound, with confidence 1 − delta, of Σ P ln P − Σ P a over the distributions that the counts allow.
 
     Args:
         counts: rows in each cell, (s,); cells that cannot occur must be left out.
@@ -62,26 +62,26 @@ def largest_divergence(counts: Array, reference: Array, delta: float) -> float:
     return float(best.fun)
 
 
-def _best_per_cell(p_hat: Array, slope: Array, mu: float, low: Array, high: Array) -> Array:
-    """Largest value over low ≤ p ≤ high of p ln p − slope p + μ p̂ ln p.
+def _best_per_cell(p_hat: Array, coefficient: Array, mu: float, low: Array, high: Array) -> Array:
+    """Largest value over low ≤ p ≤ high of p ln p − a p + μ p̂ ln p.
 
     The function is concave up to μ p̂ and convex beyond, so the maximum is at an end or at the one stationary
-    point of the concave part, p = μ p̂ / y with y − ln y = slope − 1 − ln(μ p̂), y ≥ 1.
+    point of the concave part, p = μ p̂ / y with y − ln y = a − 1 − ln(μ p̂), y ≥ 1.
     """
     seen = p_hat > 0
     scaled = np.where(seen, mu * p_hat, 1.0)
-    level = slope - 1.0 - np.log(scaled)
+    level = coefficient - 1.0 - np.log(scaled)
     y = np.where(level > 1.0, -lambertw(-np.exp(-np.maximum(level, 1.0)), -1).real, 1.0)
     # Beyond e^{-700} the Lambert function underflows; there y − ln y ≈ level.
     y = np.where(level > 500.0, level + np.log(np.maximum(level, 1.0)), y)
     inner = np.clip(np.where(seen, scaled / y, low), low, high)
     candidates = np.stack([low, inner, high])
     weight = np.where(seen, mu * p_hat, 0.0)
-    return (xlogy(candidates, candidates) - slope * candidates + xlogy(weight, candidates)).max(axis=0)
+    return (xlogy(candidates, candidates) - coefficient * candidates + xlogy(weight, candidates)).max(axis=0)
 
 
 def _marginal_limits(p_hat: Array, t: float) -> tuple[Array, Array]:
-    """The smallest and largest probability of each cell inside the ball: d(p̂‖p) ≤ t for two-valued laws."""
+    """The smallest and largest probability of each cell inside the ball: d(p̂‖p) ≤ t for two-valued distributions."""
 
     def distance(p: Array) -> Array:
         rest = 1.0 - p_hat

@@ -1,6 +1,6 @@
 """Tests that can refute conditional independence; none of them can certify it.
 
-No test is valid for all continuous laws and has power against any (Shah and Peters 2020), so two families are
+No test is valid for all continuous distributions and has power against any (Shah and Peters 2020), so two families are
 used: products of regression residuals, and nearest-neighbour information against permutations. p-values of
 permutation tests are (1 + b)/(1 + B), or h/l when the h-th draw that beats the data is the l-th of all: there the test
 stops, and both are p-values (Besag and Clifford 1991).

@@ -192,7 +192,7 @@ class Judge:
         return joint_codes(columns)
 
     def _highest(self, ratios: list[Ratio | None]) -> Bound | None:
-        """The largest lower bound over domains, each at its share of the level."""
+        """The largest lower bound over domains, each at its part of the level."""
         known = [r for r in ratios if r is not None]
         if not known:
             return None
@@ -212,8 +212,8 @@ class Judge:
 
     def mediation(self, place: Place) -> Claim:
         """By exact intervals, by the Gaussian closed form, or by tests that can only refute."""
-        ways = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
-        return ways[self.family](place)
+        methods = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
+        return methods[self.family](place)
 
     def _mediation_ratio(self, domain: int) -> Ratio | None:
         return self._ratio(domain, [[i] for i in range(len(self.rows.blocks))], ["latent"])
@@ -231,8 +231,8 @@ class Judge:
         @cache
         def upper(delta: float) -> float:
             # The shared reference is chosen from the same rows, so every domain's ball must hold: they share δ.
-            share = delta if shared is None else delta / len(tables)
-            return max(table.upper(share, shared) for table in tables if table is not None)
+            part = delta if shared is None else delta / len(tables)
+            return max(table.upper(part, shared) for table in tables if table is not None)
 
         bound = Bound(
             max(0.0, upper(self.level)),
@@ -253,8 +253,8 @@ class Judge:
     def _gaussian(self, place: Place) -> Claim:
         ratios = [self._mediation_ratio(j) for j in self._domains(place)]
         lower = self._highest(ratios)
-        if place.domain is None:  # a mixture of Gaussian laws is not Gaussian
-            change = "a discrete family, or the same law in every domain"
+        if place.domain is None:  # a mixture of Gaussian distributions is not Gaussian
+            change = "a discrete family, or the same distribution in every domain"
             return by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
 
         def upper(delta: float) -> float:
@@ -299,8 +299,8 @@ class Judge:
         smoother = Smoother.of(z, self.seed)
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            x = rows.blocks[i].gist[inside]
-            earlier = np.hstack([block.gist[inside] for block in rows.blocks[:i]])
+            x = rows.blocks[i].summary[inside]
+            earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
             tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
             tests.append(
                 neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
@@ -336,5 +336,5 @@ def drift(rows: Rows, seed: int) -> dict[str, Bound]:
     everything = np.hstack([block.features for block in rows.blocks])
     questions = {f"I(Λ; domain | {block.name})": (block.features, known) for block in rows.blocks}
     questions["I(domain; X | Λ)"] = (known, everything)
-    found = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
-    return dict(zip(questions, found, strict=True))
+    bounds = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
+    return dict(zip(questions, bounds, strict=True))

@@ -86,13 +86,13 @@ def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Ar
     best = [_least(fits, target) for target in range(y.shape[1])]
 
     def guess(rows: Array) -> Array:
-        found = np.tile(average, (len(rows), 1))
+        fitted = np.tile(average, (len(rows), 1))
         for number in {fit for fit, _ in best}:
             table = fits[number].features(rows) - fits[number].centre
             for target, (fit, penalty) in enumerate(best):
                 if fit == number:
-                    found[:, target] += table @ fits[fit].coefficients[penalty, :, target]
-        return found
+                    fitted[:, target] += table @ fits[fit].coefficients[penalty, :, target]
+        return fitted
 
     return guess
 

@@ -143,7 +143,7 @@ def gaussian_ratio(covariance: Array, rows: int, blocks: list[list[int]], given:
     """TC of Gaussian blocks given others.
 
     The variance of the log-ratio of one row is ½ tr((R − I)²), R the conditional covariance whitened block by block:
-    2 TC near zero for two blocks, more for many that lean the same way.
+    2 TC near zero for two blocks, more for many that lean in the same direction.
     """
     value = gaussian_total_correlation(covariance, blocks, given)
     sizes = [len(b) for b in blocks]

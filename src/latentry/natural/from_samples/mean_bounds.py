@@ -20,9 +20,9 @@ _DRAWS = 2000
 
 
 def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "betting", *, seed: int = 0) -> float:
-    """A number that the mean of the law behind `values` exceeds with probability at most `delta`.
+    """A number that the mean of the distribution behind `values` exceeds with probability at most `delta`.
 
-    `betting` (Waudby-Smith and Ramdas 2024) and `bernstein` (Maurer and Pontil 2009) hold for every law on
+    `betting` (Waudby-Smith and Ramdas 2024) and `bernstein` (Maurer and Pontil 2009) hold for every distribution on
     [0, top] at every sample size; `bootstrap` and `t` only for many rows, and need no `top`.
 
     >>> rows = np.full(200, 0.01)

@@ -1,7 +1,7 @@
 """Upper bounds of the mediation error of small discrete tables, valid at every sample size.
 
-TC(X|Λ) = min_R D(Q‖R) over mediated laws R, so that any R bounds it; and the convex function
-Q ↦ D(Q‖Q_Λ R(X|Λ)) shows that one conditional law R(X|Λ) for all domains bounds every mixture:
+TC(X|Λ) = min_R D(Q‖R) over mediated distributions R, so that any R bounds it; and the convex function
+Q ↦ D(Q‖Q_Λ R(X|Λ)) shows that one conditional distribution R(X|Λ) for all domains bounds every mixture:
 TC_α ≤ max_j D(Q_j‖S_j R) with any S_j(Λ). The ball of `divergence_ball.py` says how large D(Q_j‖S_j R) can be.
 """
 
@@ -34,7 +34,7 @@ class Table:
     value: `shape` then has the latent as its last axis.
 
     Most cells of a natural latent are empty, and a ball over all of them must allow for mass in each. So some rows, the
-    scouts, say which cells occur (`scouted`), and the `others` bound the law of those and of all the rest as one cell.
+    scouts, say which cells occur (`scouted`), and the `others` bound the distribution of those and of all the rest as one cell.
     """
 
     shape: tuple[int, ...]
@@ -99,8 +99,8 @@ class Table:
 def _log_mediated(own: Array, source: Array, smoothing: float) -> Array:
     """Logarithm of S(λ) Π_i R_i(x_i|λ), with S from one joint and R_i from another, both smoothed."""
     n = own.ndim - 1
-    share = own.sum(axis=tuple(range(n)))
-    total = np.log((1 - smoothing) * share / share.sum() + smoothing / share.size)
+    mass = own.sum(axis=tuple(range(n)))
+    total = np.log((1 - smoothing) * mass / mass.sum() + smoothing / mass.size)
     result = np.broadcast_to(total, own.shape)
     for i in range(n):
         pair = source.sum(axis=tuple(a for a in range(n) if a != i))

@@ -19,22 +19,22 @@ __all__ = ["Block", "block_of", "check_kinds", "is_label", "named_columns"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 # Columns that learners see, columns that tests see, and label values that tests tell apart.
-_WIDE, _GIST, _COMMON = 30, 5, 12
+_WIDE, _SUMMARY, _COMMON = 30, 5, 12
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """One observable: codes (rows,) with a number of levels, or numbers (rows, columns).
 
-    Learners see `features`; tests see `gist`. Both are functions of the block, so that a student of the features
-    is a student of the block, and dependence of the gist is dependence of the block (data processing).
+    Learners see `features`; tests see `summary`. Both are functions of the block, so that a student of the features
+    is a student of the block, and dependence of the summary is dependence of the block (data processing).
     """
 
     name: str
     values: NDArray[Any]
     levels: int | None
     features: Array
-    gist: Array
+    summary: Array
 
     @property
     def discrete(self) -> bool:
@@ -44,11 +44,11 @@ class Block:
     @property
     def shortened(self) -> bool:
         """Whether tests see less than the whole block."""
-        return self.gist.shape[1] < self.features.shape[1]
+        return self.summary.shape[1] < self.features.shape[1]
 
     @classmethod
     def of_labels(cls, name: str, codes: Codes) -> Block:
-        """A block of codes 0, 1, ...; rare ones share a column of the gist."""
+        """A block of codes 0, 1, ...; rare ones share a column of the summary."""
         levels = int(codes.max()) + 1
         order = np.argsort(-np.bincount(codes, minlength=levels), kind="stable")
         rank = np.empty(levels, dtype=np.int64)
@@ -64,12 +64,12 @@ class Block:
     @classmethod
     def of_numbers(cls, name: str, values: Array, fit: Codes, seed: int) -> Block:
         """A block of numbers; many columns become the leading components of the fit rows."""
-        if values.shape[1] <= _GIST:
+        if values.shape[1] <= _SUMMARY:
             return cls(name, values, None, values, values)
         scale = StandardScaler().fit(values[fit])
         kept = min(_WIDE, values.shape[1], len(fit) - 1)
         turned = PCA(kept, random_state=seed).fit(scale.transform(values[fit])).transform(scale.transform(values))
-        return cls(name, values, None, turned if values.shape[1] > _WIDE else values, turned[:, :_GIST])
+        return cls(name, values, None, turned if values.shape[1] > _WIDE else values, turned[:, :_SUMMARY])
 
     def reordered(self, order: Codes, fit: Codes, seed: int) -> Block:
         """The same block with its rows in another order; components are those of the rows that fit then."""

@@ -26,10 +26,10 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
         if features.shape[1]:
-            shares = tree_labels(features[fit], np.eye(values)[labels[fit]])(features[rest])
+            probabilities = tree_labels(features[fit], np.eye(values)[labels[fit]])(features[rest])
         else:
-            shares = np.tile(np.bincount(labels[fit], minlength=values) / len(fit), (len(rest), 1))
-        q = 0.999 * shares + 0.001 / values
+            probabilities = np.tile(np.bincount(labels[fit], minlength=values) / len(fit), (len(rest), 1))
+        q = 0.999 * probabilities + 0.001 / values
         losses[rest] = -np.log(q[np.arange(len(rest)), labels[rest]])
     return losses
 
@@ -54,7 +54,7 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
 def _losses(block: Block, features: Array, rows: Codes, seed: int) -> Array:
     if block.discrete:
         return label_losses(features, block.values[rows], seed)
-    return number_losses(features, block.gist[rows], seed)
+    return number_losses(features, block.summary[rows], seed)
 
 
 def predictive_gain(blocks: Sequence[Block], latent: Array, rows: Codes, delta: float, seed: int) -> Bound:

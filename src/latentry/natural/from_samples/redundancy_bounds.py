@@ -67,7 +67,7 @@ def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, a
     truth = channel.probabilities
     values = truth.shape[1]
     name, guess = _best_student(_of_labels(block, len(fit)), truth, block, fit, seed)
-    # A floor keeps the loss bounded; it costs about this share of a nat.
+    # A floor keeps the loss bounded; it costs about this fraction of a nat.
     floor = min(0.05, 0.2 / np.sqrt(len(audit)))
     q = (1 - floor) * guess(audit) + floor / values
     losses = rel_entr(truth[audit], q).sum(axis=1)
@@ -78,9 +78,9 @@ def _of_labels(block: Block, rows: int) -> dict[str, Student]:
     """Counting is best for labels; smooth functions and trees complement each other for numbers."""
     if block.discrete:
         return {"counts": _count_student}
-    found: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
-    found |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
-    return found | ({"net": _net} if rows >= _NET_ROWS else {})
+    result: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
+    result |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
+    return result | ({"net": _net} if rows >= _NET_ROWS else {})
 
 
 def _best_student(
@@ -166,10 +166,10 @@ def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: 
 
 
 def _of_numbers(block: Block, rows: int) -> dict[str, Student]:
-    found: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
+    result: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
     if block.discrete:
-        return found
-    return {**found, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
+        return result
+    return {**result, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
 
 
 def _gaussian_losses(
@@ -184,8 +184,8 @@ def _gaussian_losses(
         variance = channel.scale[rows] ** 2
         return 0.5 * (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
 
-    told = np.mean([guess(audit) for guess in guesses], axis=0)
-    return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - told)
+    guessed = np.mean([guess(audit) for guess in guesses], axis=0)
+    return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - guessed)
 
 
 def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:

@@ -42,24 +42,24 @@ class Smoother:
         return cls(left[:, strong], values[strong] ** 2 / len(z))
 
     @cached_property
-    def _all_shares(self) -> Array:
+    def _all_factors(self) -> Array:
         """How much each axis keeps, penalty by penalty."""
         return self.strengths / (self.strengths + _PENALTIES[:, None])
 
     @cached_property
     def _all_free(self) -> Array:
         """1 − the leverage of each row, penalty by penalty."""
-        return np.maximum(1.0 - 1.0 / len(self.axes) - self._all_shares @ (self.axes**2).T, 1e-6)
+        return np.maximum(1.0 - 1.0 / len(self.axes) - self._all_factors @ (self.axes**2).T, 1e-6)
 
     def shrinkage(self, target: Array) -> Array:
         """How much of the target each axis takes: four steps less penalty than leave-one-out would choose."""
-        fitted = (self._all_shares * (self.axes.T @ target)) @ self.axes.T
+        fitted = (self._all_factors * (self.axes.T @ target)) @ self.axes.T
         errors = (((target - fitted) / self._all_free) ** 2).mean(axis=1)
-        return self._all_shares[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
+        return self._all_factors[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
 
-    def without(self, target: Array, shares: Array) -> Array:
+    def without(self, target: Array, factors: Array) -> Array:
         """(I − S) target."""
-        return target - self.axes @ (shares * (self.axes.T @ target))
+        return target - self.axes @ (factors * (self.axes.T @ target))
 
     def residuals(self, target: Array) -> Array:
         """What z leaves of each column.
@@ -76,31 +76,31 @@ class Smoother:
         """How many standard errors the product of the residuals of x and y is from zero, and their correlation.
 
         With r_x = (I − S_x) x, the statistic r_x·r_y = x·v, v = (I − S_x)(I − S_y) y: given y and z its variance is
-        Σ_i Var(x_i|z_i) v_i², estimated by leave-one-out residuals. The larger of both ways round is used.
+        Σ_i Var(x_i|z_i) v_i², estimated by leave-one-out residuals. The larger of both directions is used.
         """
         return self._score(self._explained(x), self._explained(y))
 
     def _explained(self, target: Array) -> tuple[Array, Array]:
         """What z leaves of a column, and how much of it each axis took."""
         centred = target - target.mean()
-        shares = self.shrinkage(centred)
-        return self.without(centred, shares), shares
+        factors = self.shrinkage(centred)
+        return self.without(centred, factors), factors
 
     def _score(self, first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[float, float]:
-        (left, shares), (right, others) = first, second
+        (left, factors), (right, others) = first, second
         product = float(left @ right)
         widths = [
             float(np.sum((r / self._free(s)) ** 2 * self.without(other, s) ** 2))
-            for r, s, other in ((left, shares, right), (right, others, left))
+            for r, s, other in ((left, factors, right), (right, others, left))
         ]
         length = float(np.sqrt((left @ left) * (right @ right)))
         if length == 0.0 or max(widths) == 0.0:
             return 0.0, 0.0
         return product / np.sqrt(max(widths)), product / length
 
-    def _free(self, shares: Array) -> Array:
+    def _free(self, factors: Array) -> Array:
         """1 − the leverage of each row."""
-        return np.maximum(1.0 - 1.0 / len(self.axes) - (self.axes**2) @ shares, 1e-6)
+        return np.maximum(1.0 - 1.0 / len(self.axes) - (self.axes**2) @ factors, 1e-6)
 
     def p_value(self, x: Array, y: Array) -> tuple[float, float]:
         """Of no correlation between any columns of the residuals of x and y, and the largest correlation."""
@@ -124,8 +124,8 @@ def _features(z: Array, seed: int) -> Array:
 
 
 def _splines(column: Array) -> Array:
-    """Cubic splines whose knots are the quantiles of a normal grid: closer in the tails than equal shares of rows."""
+    """Cubic splines whose knots are the quantiles of a normal grid: closer in the tails than equal fractions of rows."""
     count = int(np.clip(len(column) // 25, 4, _KNOTS))
-    shares = np.concatenate([[0.0], norm.cdf(np.linspace(-2.2, 2.2, count - 2)), [1.0]])
-    knots = np.unique(np.quantile(column, shares))[:, None]
+    levels = np.concatenate([[0.0], norm.cdf(np.linspace(-2.2, 2.2, count - 2)), [1.0]])
+    knots = np.unique(np.quantile(column, levels))[:, None]
     return SplineTransformer(degree=3, knots=knots, include_bias=False).fit_transform(column)

@@ -34,11 +34,11 @@ class Net:
 
     def activations(self, x: Array) -> list[Array]:
         """The input, the hidden layers, and the output before the softmax."""
-        found = [x]
+        result = [x]
         for i, layer in enumerate(self.layers):
-            reached = found[-1] @ layer[:-1] + layer[-1]
-            found.append(np.tanh(reached) if i < len(self.layers) - 1 else reached)
-        return found
+            reached = result[-1] @ layer[:-1] + layer[-1]
+            result.append(np.tanh(reached) if i < len(self.layers) - 1 else reached)
+        return result
 
     def loss(self, x: Array, target: Array) -> float:
         """Mean divergence of the probabilities from the target's, or half the mean squared error."""
@@ -97,10 +97,10 @@ def fit_net(
         value, gradients = unpack(w).gradient(*known)
         return value + 0.5 * decay * float(w @ w), np.concatenate([s.ravel() for s in gradients]) + decay * w
 
-    found = minimize(
+    result = minimize(
         cost, start, jac=True, method="L-BFGS-B", callback=kept, options={"maxiter": _STEPS, "maxcor": 20}
     )
-    return unpack(found.x if kept is None else kept.best)
+    return unpack(result.x if kept is None else kept.best)
 
 
 def _first(shape: tuple[int, int], rng: np.random.Generator, *, last: bool) -> Array:

@@ -100,7 +100,7 @@ def _moved(corners: Array, index: int, corner: Array) -> Array:
 
 
 def ceiling(relaxation: Relaxation, *, known: float, tolerance: float, nodes: int) -> Ceiling:
-    """Bound the maximum to within `tolerance` above the larger of `known` and what is found.
+    """Bound the maximum to within `tolerance` above the larger of `known` and what the search reaches.
 
     The bound stays valid when `nodes` runs out; it is then only less tight.
     """

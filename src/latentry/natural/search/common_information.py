@@ -118,9 +118,9 @@ def wyner(
     value = entropy(table) - conditional_entropy(joint, observed, [table.ndim])
     return FoundLatent(
         channel=channel,
-        score=Bound(value, method="finite law", tolerance=_ROUNDING),
+        score=Bound(value, method="finite distribution", tolerance=_ROUNDING),
         lower=_wyner_floor(table, common.score.value, value, entropy(table) - envelope.upper, envelope.method),
-        latent_entropy=Bound(entropy(joint, [table.ndim]), method="finite law", tolerance=_ROUNDING),
+        latent_entropy=Bound(entropy(joint, [table.ndim]), method="finite distribution", tolerance=_ROUNDING),
         baselines={f"copy of X_{i + 1}": entropy(table, [i]) for i in range(table.ndim)} if table.ndim == 2 else {},
         method=envelope.method,
     )

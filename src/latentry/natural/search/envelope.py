@@ -1,6 +1,6 @@
 """Column generation: the concave envelope of Φ at p, from both sides.
 
-The master problem mixes the component laws known so far (a linear programme); its dual c prices new ones; a
+The master problem mixes the component distributions known so far (a linear programme); its dual c prices new ones; a
 global bound on the price turns any c into a certificate, because Σ π_v Φ(q_v) ≤ ⟨c, p⟩ + max_q(Φ(q) − ⟨c, q⟩).
 """
 
@@ -23,10 +23,10 @@ _SPLITS = 3
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Component laws (m, cells), their shares, the value they reach, and an upper bound that none can pass."""
+    """Component distributions (m, cells), their weights, the value they reach, and an upper bound that none can pass."""
 
     laws: Array
-    shares: Array
+    proportions: Array
     value: float
     upper: float
     rounds: int
@@ -34,11 +34,11 @@ class Envelope:
 
     def channel(self, shape: tuple[int, ...]) -> Array:
         """K(v|x) of the latent with these components."""
-        return channel_of(self.laws * self.shares[:, None], shape)
+        return channel_of(self.laws * self.proportions[:, None], shape)
 
     @property
     def method(self) -> str:
-        """How it was found, in words."""
+        """Name the method in words."""
         return f"column generation, {self.rounds} rounds, {self.nodes} cells bounded"
 
 
@@ -68,9 +68,9 @@ class _Search:
         self.worth = np.concatenate([self.worth, self.pricing.worth(laws)])
 
     def solve(self) -> tuple[Array, Array, float]:
-        """Shares of the columns, the dual prices c, and the value of the master problem.
+        """Weights of the columns, the dual prices c, and the value of the master problem.
 
-        Rows are divided by p(x) and columns by the largest share they could have, so that every coefficient lies
+        Rows are divided by p(x) and columns by the largest weight they could have, so that every coefficient lies
         between 0 and 1 however small a cell is.
         """
         rows = self.law > 0
@@ -80,13 +80,13 @@ class _Search:
         solution = _linear_programme(-self.worth * most, (ratios * most[:, None]).T)
         prices = np.zeros(self.law.size)
         prices[rows] = -solution.eqlin.marginals / mass
-        # A column counts when it has a noticeable part of the share it could have; the rest is rounding.
-        shares = np.where(solution.x > 1e-9, solution.x * most, 0.0)
-        return shares, prices, float(shares @ self.worth)
+        # A column counts when it has a noticeable part of the weight it could have; the rest is rounding.
+        proportions = np.where(solution.x > 1e-9, solution.x * most, 0.0)
+        return proportions, prices, float(proportions @ self.worth)
 
-    def price(self, prices: Array, shares: Array, starts: int) -> tuple[Array, float]:
-        """Add the laws that these prices undervalue; returns them, worst first, and the largest undervaluation."""
-        laws = self.pricing.climb(prices, self._starts(shares, starts))
+    def price(self, prices: Array, proportions: Array, starts: int) -> tuple[Array, float]:
+        """Add the distributions that these prices undervalue; returns them, worst first, and the largest undervaluation."""
+        laws = self.pricing.climb(prices, self._starts(proportions, starts))
         return self._keep(laws, prices)
 
     def _keep(self, laws: Array, prices: Array) -> tuple[Array, float]:
@@ -96,55 +96,55 @@ class _Search:
         self.add(better)
         return better, max(0.0, float(gains.max(initial=0.0)))
 
-    def _starts(self, shares: Array, starts: int) -> tuple[Array, ...]:
-        used = marginals(self.laws[: len(shares)][shares > 0], self.pricing.shape)
+    def _starts(self, proportions: Array, starts: int) -> tuple[Array, ...]:
+        used = marginals(self.laws[: len(proportions)][proportions > 0], self.pricing.shape)
         fresh = [self.rng.dirichlet(np.full(d, 0.7), size=starts) for d in self.pricing.shape]
         factors = [np.maximum(np.concatenate(pair), 1e-6) for pair in zip(used, fresh, strict=True)]
         return tuple(f / f.sum(axis=-1, keepdims=True) for f in factors)
 
     def certify(self, prices: Array, known: float) -> Array:
-        """Turn prices into an upper bound; laws that were missed become columns and are returned."""
+        """Turn prices into an upper bound; distributions that were missed become columns and are returned."""
         left = max(1000, self.nodes - self.spent)
-        found = self.pricing.ceiling(prices, known=known, tolerance=self.tolerance / 4, nodes=left)
-        self.spent += found.nodes
-        self.upper = min(self.upper, float(self.law @ prices) + max(0.0, found.value))
-        if not found.points:
+        result = self.pricing.ceiling(prices, known=known, tolerance=self.tolerance / 4, nodes=left)
+        self.spent += result.nodes
+        self.upper = min(self.upper, float(self.law @ prices) + max(0.0, result.value))
+        if not result.points:
             return np.empty((0, self.law.size))
-        return self._keep(self.pricing.climb(prices, found.points), prices)[0]
+        return self._keep(self.pricing.climb(prices, result.points), prices)[0]
 
-    def consider(self, prices: Array, shares: Array, value: float, starts: int) -> Array:
-        """Price with c; when that leaves little to gain, ask for the certificate. Returns undervalued laws."""
-        better, gain = self.price(prices, shares, starts)
+    def consider(self, prices: Array, proportions: Array, value: float, starts: int) -> Array:
+        """Price with c; when that leaves little to gain, ask for the certificate. Returns undervalued distributions."""
+        better, gain = self.price(prices, proportions, starts)
         if float(self.law @ prices) + gain - value <= self.tolerance / 2:
             return self.certify(prices, gain)
         return better
 
-    def descend(self, shares: Array, starts: int) -> bool:
-        """Improve the current components, price with their slopes, and split off what those undervalue.
+    def descend(self, proportions: Array, starts: int) -> bool:
+        """Improve the current components, price with their gradients, and split off what those undervalue.
 
-        A linear programme alone cannot use an undervalued q next to p: it also needs p without its share of q,
+        A linear programme alone cannot use an undervalued q next to p: it also needs p without its part of q,
         which a descent from the split mixture finds.
         """
-        used = shares > 0
-        components, suggested = self.pricing.refine(self.law, self.laws[: len(shares)][used], shares[used])
+        used = proportions > 0
+        components, suggested = self.pricing.refine(self.law, self.laws[: len(proportions)][used], proportions[used])
         if suggested is None:
             return False
         self.add(components)
-        shares, _, value = self.solve()
-        missed = self.consider(suggested, shares, value, starts)
-        used = shares > 0
+        proportions, _, value = self.solve()
+        missed = self.consider(suggested, proportions, value, starts)
+        used = proportions > 0
         for law in missed[:_SPLITS]:
-            parts, weights = _split(self.law, self.laws[: len(shares)][used], shares[used], law)
+            parts, weights = _split(self.law, self.laws[: len(proportions)][used], proportions[used], law)
             self.add(self.pricing.refine(self.law, parts, weights)[0])
         return True
 
 
-def _split(law: Array, laws: Array, shares: Array, new: Array) -> tuple[Array, Array]:
-    """Half of the largest possible share goes to the new component, taken from the others in proportion."""
+def _split(law: Array, laws: Array, proportions: Array, new: Array) -> tuple[Array, Array]:
+    """Half of the largest possible weight goes to the new component, taken from the others in proportion."""
     occupied = law > 0
     taken = np.zeros_like(law)
     taken[occupied] = 0.5 * new[occupied] / (new[occupied] / law[occupied]).max() / law[occupied]
-    masses = np.vstack([laws * shares[:, None] * (1.0 - taken), law * taken])
+    masses = np.vstack([laws * proportions[:, None] * (1.0 - taken), law * taken])
     weights = masses.sum(axis=1)
     return masses / weights[:, None], weights
 
@@ -162,7 +162,7 @@ def _linear_programme(cost: Array, matrix: Array) -> OptimizeResult:
         solution = linprog(cost, A_eq=matrix, b_eq=np.ones(len(matrix)), options=options)
         if solution.x is not None:
             return solution
-    raise DataError(f"the linear programme over {len(cost)} component laws failed: {solution.message}")
+    raise DataError(f"the linear programme over {len(cost)} component distributions failed: {solution.message}")
 
 
 def concave_envelope(
@@ -182,13 +182,13 @@ def concave_envelope(
     search = _Search(flat, pricing, tolerance, nodes, rng, points, pricing.worth(points))
     turn = 0
     for turn in range(1, rounds + 1):
-        shares, prices, value = search.solve()
+        proportions, prices, value = search.solve()
         if search.upper - value <= tolerance or search.spent >= nodes:
             break
-        if turn % 2 or not search.descend(shares, starts):
-            search.consider(prices, shares, value, starts)
-    shares, prices, value = search.solve()
+        if turn % 2 or not search.descend(proportions, starts):
+            search.consider(prices, proportions, value, starts)
+    proportions, prices, value = search.solve()
     if not np.isfinite(search.upper):
         search.certify(prices, 0.0)
-    keep = shares > 0
-    return Envelope(search.laws[: len(shares)][keep], shares[keep], value, search.upper, turn, search.spent)
+    keep = proportions > 0
+    return Envelope(search.laws[: len(proportions)][keep], proportions[keep], value, search.upper, turn, search.spent)

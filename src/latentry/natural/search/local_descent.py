@@ -1,4 +1,4 @@
-"""Local descent on the channel itself, for any number of laws at once."""
+"""Local descent on the channel itself, for any number of distributions at once."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-__all__ = ["descend", "score_and_slope"]
+__all__ = ["descend", "score_and_gradient"]
 
 Array = NDArray[np.float64]
 _TINY = 1e-300
 
 
-def score_and_slope(law: Array, channel: Array, weights: Sequence[float]) -> tuple[float, Array]:
+def score_and_gradient(law: Array, channel: Array, weights: Sequence[float]) -> tuple[float, Array]:
     """w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i) and its derivative in K(λ|x).
 
     ∂/∂K(λ|x) = P(x) [w_0 ln Q/R + Σ_i w_i ln K(λ|x)/P(λ|x_i)], with R = P(Λ) Π_i P(X_i|Λ).
     """
     n = law.ndim
     joint = law[..., None] * channel
-    share = joint.sum(axis=tuple(range(n)), keepdims=True)
+    mass = joint.sum(axis=tuple(range(n)), keepdims=True)
     log_channel = np.log(np.maximum(channel, _TINY))
-    log_ratio = np.log(np.maximum(joint, _TINY)) + (n - 1) * np.log(np.maximum(share, _TINY))
+    log_ratio = np.log(np.maximum(joint, _TINY)) + (n - 1) * np.log(np.maximum(mass, _TINY))
     total = weights[0] * log_ratio
     for i in range(n):
         others = tuple(a for a in range(n) if a != i)
@@ -37,22 +37,22 @@ def score_and_slope(law: Array, channel: Array, weights: Sequence[float]) -> tup
 def descend(
     laws: Array, channel: Array, weights: Sequence[float], mixture: Array | None = None, steps: int = 500
 ) -> Array:
-    """L-BFGS on the logits of the channel for the largest score among the given laws, smoothed.
+    """L-BFGS on the logits of the channel for the largest score among the given distributions, smoothed.
 
-    With one law this is plain descent; with several, ln Σ_r exp(t s_r)/t stands for max_r s_r.
+    With one distribution this is plain descent; with several, ln Σ_r exp(t s_r)/t stands for max_r s_r.
     """
     shape, sharpness = channel.shape, 200.0
     tables = laws if mixture is None else np.tensordot(mixture, laws, axes=1)
 
     def objective(logits: Array) -> tuple[float, Array]:
         rows = _softmax(logits.reshape(shape))
-        parts = [score_and_slope(law, rows, weights) for law in tables]
+        parts = [score_and_gradient(law, rows, weights) for law in tables]
         scores = np.array([s for s, _ in parts])
         tilt = np.exp(sharpness * (scores - scores.max()))
         value = scores.max() + np.log(tilt.sum()) / sharpness
-        slope = sum(t * g for t, (_, g) in zip(tilt / tilt.sum(), parts, strict=True))
-        inner = (slope * rows).sum(axis=-1, keepdims=True)
-        return float(value), (rows * (slope - inner)).ravel()
+        gradient = sum(t * g for t, (_, g) in zip(tilt / tilt.sum(), parts, strict=True))
+        inner = (gradient * rows).sum(axis=-1, keepdims=True)
+        return float(value), (rows * (gradient - inner)).ravel()
 
     start = np.log(np.maximum(channel, 1e-9)).ravel()
     options = {"maxiter": steps, "maxfun": 4 * steps, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30}

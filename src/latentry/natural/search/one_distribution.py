@@ -1,4 +1,4 @@
-"""The best latent of a finite law by the naturality score, with a certified gap."""
+"""The best latent of a finite distribution by the naturality score, with a certified gap."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def search(
 ) -> FoundLatent:
     """The latent with the smallest w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i), and what no latent can beat.
 
-    The score is Ψ(p) − Σ_v π_v Φ(q_v) over the component laws q_v of the latent, so that the best one is a
+    The score is Ψ(p) − Σ_v π_v Φ(q_v) over the component distributions q_v of the latent, so that the best one is a
     concave envelope: column generation finds it, and a global bound on the prices certifies it. The three
     noisy copies below show that the bit which generated them is not their best natural latent.
 
@@ -105,8 +105,8 @@ def _simplest(law: Array, channel: Array, w: tuple[float, ...], pricing: Natural
     limit = weighted_score(law, channel, w) + slack
     while True:
         masses = (law[..., None] * channel).reshape(law.size, -1).T
-        shares = masses.sum(axis=1)
-        components, _ = pricing.refine(law.ravel(), masses / shares[:, None], shares)
+        proportions = masses.sum(axis=1)
+        components, _ = pricing.refine(law.ravel(), masses / proportions[:, None], proportions)
         simpler = _refined(law, components)
         if weighted_score(law, simpler, w) > limit:
             return channel
@@ -116,10 +116,10 @@ def _simplest(law: Array, channel: Array, w: tuple[float, ...], pricing: Natural
 
 
 def _refined(law: Array, components: Array) -> Array:
-    """The channel whose component laws are given: shares by least squares on p = Σ π q, traces dropped."""
-    shares, _ = nnls(components.T, law.ravel())
-    kept = shares > 1e-6
-    return channel_of(components[kept] * shares[kept, None], law.shape)
+    """The channel whose component distributions are given: weights by least squares on p = Σ π q, traces dropped."""
+    proportions, _ = nnls(components.T, law.ravel())
+    kept = proportions > 1e-6
+    return channel_of(components[kept] * proportions[kept, None], law.shape)
 
 
 def _rounding(w: tuple[float, ...]) -> float:
@@ -131,7 +131,7 @@ def _found(law: Array, channel: Array, w: tuple[float, ...], lower: float, metho
     score = weighted_score(law, channel, w)
     return FoundLatent(
         channel=channel,
-        score=Bound(score, method="finite law", tolerance=_rounding(w)),
+        score=Bound(score, method="finite distribution", tolerance=_rounding(w)),
         lower=Bound(min(lower, score), "lower", method=method),
         latent_entropy=_latent_entropy(law, channel),
         baselines=baseline_scores(law, w),
@@ -140,7 +140,7 @@ def _found(law: Array, channel: Array, w: tuple[float, ...], lower: float, metho
 
 
 def _latent_entropy(law: Array, channel: Array) -> Bound:
-    return Bound(entropy(latent_joint(law, channel), [law.ndim]), method="finite law", tolerance=_ROUNDING)
+    return Bound(entropy(latent_joint(law, channel), [law.ndim]), method="finite distribution", tolerance=_ROUNDING)
 
 
 def baseline_scores(law: Array, w: tuple[float, ...]) -> dict[str, float]:
@@ -164,7 +164,7 @@ def _search_partitions(law: Array, w: tuple[float, ...]) -> FoundLatent:
     lower = max(0.0, score - _rounding(w)) if exhaustive else _stochastic_floor(law, w)
     return FoundLatent(
         channel=channel,
-        score=Bound(score, method="finite law", tolerance=_rounding(w)),
+        score=Bound(score, method="finite distribution", tolerance=_rounding(w)),
         lower=Bound(min(score, lower), "lower", method=method),
         latent_entropy=_latent_entropy(law, channel),
         baselines={name: _deterministic_score(law, k, w) for name, k in baseline_channels(law.shape).items()},

@@ -19,7 +19,7 @@ EXHAUSTIVE = 14
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a law that can occur: their masses (m,) and coordinates (m, n)."""
+    """The cells of a distribution that can occur: their masses (m,) and coordinates (m, n)."""
 
     shape: tuple[int, ...]
     mass: Array
@@ -36,7 +36,7 @@ class Cells:
         return [weighted @ np.eye(size)[self.place[:, i]] for i, size in enumerate(self.shape)]
 
     def natural_cost(self, members: Array, weights: tuple[float, ...]) -> Array:
-        """What a block adds to w_0 TC(X|g) + Σ_i w_i H(g|X_i), up to a constant of the law."""
+        """What a block adds to w_0 TC(X|g) + Σ_i w_i H(g|X_i), up to a constant of the distribution."""
         spreads = [entr(m).sum(axis=-1) for m in self.marginals(members)]
         total = members @ self.mass
         mediation = sum(spreads) - (len(self.shape) - 1) * entr(total)

@@ -1,4 +1,4 @@
-"""Two envelope problems: which component laws may a latent have, and what is each worth?
+"""Two envelope problems: which component distributions may a latent have, and what is each worth?
 
 A latent over p is a mixture p = Σ_v π_v q_v. Both problems maximise Σ_v π_v Φ(q_v); their duals are functions
 c(x) with Φ(q) ≤ ⟨c, q⟩ for every q, and the price of c is max_q Φ(q) − ⟨c, q⟩.
@@ -26,7 +26,7 @@ MAX_OBSERVABLES = 10
 
 
 class Pricing(Protocol):
-    """An envelope problem; laws are rows over the cells of a table of the given shape."""
+    """An envelope problem; distributions are rows over the cells of a table of the given shape."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -34,24 +34,24 @@ class Pricing(Protocol):
         ...
 
     def worth(self, laws: Array) -> Array:
-        """Φ of each law (m, cells)."""
+        """Φ of each distribution (m, cells)."""
         ...
 
     def climb(self, prices: Array, starts: Factors) -> Array:
-        """Laws that are local maxima of Φ(q) − ⟨c, q⟩, from starting marginals, one (m, d_i) array per axis."""
+        """Distributions that are local maxima of Φ(q) − ⟨c, q⟩, from starting marginals, one (m, d_i) array per axis."""
         ...
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
         """Certified upper bound of max_q Φ(q) − ⟨c, q⟩; its points are marginals to climb from."""
         ...
 
-    def refine(self, law: Array, laws: Array, shares: Array) -> tuple[Array, Array | None]:
-        """Better component laws near the given ones, and the prices they suggest, if there is a way."""
+    def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
+        """Better component distributions near the given ones, and the prices they suggest, if they can be computed."""
         ...
 
 
 def marginals(laws: Array, shape: tuple[int, ...]) -> Factors:
-    """Marginals of each law (m, cells), one (m, d_i) array per axis."""
+    """Marginals of each distribution (m, cells), one (m, d_i) array per axis."""
     table = laws.reshape(-1, *shape)
     n = len(shape)
     return tuple(table.sum(axis=tuple(a + 1 for a in range(n) if a != i)) for i in range(n))
@@ -72,11 +72,11 @@ def _outer_sum(factors: list[Array]) -> Array:
     return total
 
 
-def _merged(laws: Array, shares: Array, distance: float = 0.05) -> Array:
-    """Masses of groups of component laws whose total variation to a heavier one is small."""
+def _merged(laws: Array, proportions: Array, distance: float = 0.05) -> Array:
+    """Masses of groups of component distributions whose total variation to a heavier one is small."""
     groups: list[tuple[Array, Array]] = []
-    for index in np.argsort(-shares):
-        law, mass = laws[index], shares[index] * laws[index]
+    for index in np.argsort(-proportions):
+        law, mass = laws[index], proportions[index] * laws[index]
         near = next((g for g, (head, _) in enumerate(groups) if np.abs(head - law).sum() / 2 < distance), None)
         if near is None:
             groups.append((law, mass))
@@ -135,7 +135,7 @@ class NaturalComponents:
     """Φ(q) = C H(q) − Σ_i κ_i H(q_i) with C = w_0 + Σ w_i and κ_i = w_0 + w_i: the naturality score.
 
     Since −H(q_i) = max_r ⟨q_i, ln r⟩, the price is C ln max_r Σ_x e^{−c(x)/C} Π_i r_i(x_i)^{κ_i/C}: a maximum
-    over one law per observable, not over the whole table.
+    over one distribution per observable, not over the whole table.
     """
 
     shape: tuple[int, ...]
@@ -174,9 +174,9 @@ class NaturalComponents:
                 break
         return laws
 
-    def refine(self, law: Array, laws: Array, shares: Array) -> tuple[Array, Array | None]:
-        """Merge components that are almost equal, descend on the channel, and read the prices off the slopes."""
-        merged = _merged(laws, shares)
+    def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
+        """Merge components that are almost equal, descend on the channel, and read the prices off the gradients."""
+        merged = _merged(laws, proportions)
         total = merged.sum(axis=0)
         kernel = np.full((law.size, len(merged)), 1.0 / len(merged))
         kernel[total > 0] = (merged[:, total > 0] / total[total > 0]).T
@@ -191,31 +191,31 @@ class NaturalComponents:
         """c(x) = Σ_v K(v|x) ∂Φ/∂q(x) at q_v: equal for all v at the optimum."""
         logs = [np.log(np.maximum(m, 1e-300)) for m in marginals(components, self.shape)]
         spread = _outer_sum([t * m for t, m in zip(self.powers, logs, strict=True)])
-        slopes = self.scale * (spread - np.log(np.maximum(components, 1e-300)))
-        return np.where(law > 0, (masses * slopes).sum(axis=0) / np.where(law > 0, law, 1.0), 0.0)
+        gradients = self.scale * (spread - np.log(np.maximum(components, 1e-300)))
+        return np.where(law > 0, (masses * gradients).sum(axis=0) / np.where(law > 0, law, 1.0), 0.0)
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
         table, shift = self._table(prices)
         order = np.argsort(self.shape, kind="stable")
         relaxed = _Tilted(table.transpose(order), tuple(self.powers[i] for i in order), self.scale)
-        found = ceiling(relaxed, known=known + shift, tolerance=tolerance, nodes=nodes)
-        return _unshifted(found, shift, order, self.shape)
+        highest = ceiling(relaxed, known=known + shift, tolerance=tolerance, nodes=nodes)
+        return _unshifted(highest, shift, order, self.shape)
 
 
-def _unshifted(found: Ceiling, shift: float, order: NDArray[np.intp], shape: tuple[int, ...]) -> Ceiling:
+def _unshifted(highest: Ceiling, shift: float, order: NDArray[np.intp], shape: tuple[int, ...]) -> Ceiling:
     """Put the factors back in the order of the axes; the one maximised in closed form starts uniform."""
-    if not found.points:
-        return Ceiling(found.value - shift, found.best - shift, (), found.nodes)
+    if not highest.points:
+        return Ceiling(highest.value - shift, highest.best - shift, (), highest.nodes)
     last = int(order[-1])
-    uniform = np.full((len(found.points[0]), shape[last]), 1.0 / shape[last])
-    placed = dict(zip((int(i) for i in order), (*found.points, uniform), strict=True))
+    uniform = np.full((len(highest.points[0]), shape[last]), 1.0 / shape[last])
+    placed = dict(zip((int(i) for i in order), (*highest.points, uniform), strict=True))
     points = tuple(placed[i] for i in range(len(shape)))
-    return Ceiling(found.value - shift, found.best - shift, points, found.nodes)
+    return Ceiling(highest.value - shift, highest.best - shift, points, highest.nodes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Crossed:
-    """Σ_{i<n} H(q_i) + ln Σ_{x_n} exp(−E c), the last factor of a product law in closed form."""
+    """Σ_{i<n} H(q_i) + ln Σ_{x_n} exp(−E c), the last factor of a product distribution in closed form."""
 
     table: Array
 
@@ -235,7 +235,7 @@ class _Crossed:
 
 @dataclass(frozen=True, eq=False)
 class IndependentComponents:
-    """Φ(q) = H(q) over product laws only: a latent that mediates exactly (Wyner's common information)."""
+    """Φ(q) = H(q) over product distributions only: a latent that mediates exactly (Wyner's common information)."""
 
     shape: tuple[int, ...]
     support: NDArray[np.bool_]
@@ -271,11 +271,11 @@ class IndependentComponents:
         laws = _outer(tuple(cleaned))
         return laws[(laws[:, ~self.support] == 0).all(axis=-1)]
 
-    def refine(self, law: Array, laws: Array, shares: Array) -> tuple[Array, Array | None]:
+    def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
         """Product components have no free channel to descend on."""
         return laws, None
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
         order = np.argsort(self.shape, kind="stable")
-        found = ceiling(_Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
-        return _unshifted(found, 0.0, order, self.shape)
+        highest = ceiling(_Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
+        return _unshifted(highest, 0.0, order, self.shape)

@@ -1,4 +1,4 @@
-"""A latent that was found, how good it is, and how much better any other could be."""
+"""The best known latent, how good it is, and how much better any other could be."""
 
 from __future__ import annotations
 

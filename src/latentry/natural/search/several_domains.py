@@ -12,7 +12,7 @@ from latentry.evidence import Bound
 from latentry.natural.distributions import as_laws, baseline_channels
 from latentry.natural.entropies import entropy
 from latentry.natural.mixtures import Family
-from latentry.natural.search.local_descent import descend, score_and_slope
+from latentry.natural.search.local_descent import descend, score_and_gradient
 from latentry.natural.search.one_distribution import as_score_weights, search
 from latentry.natural.search.result import FoundLatent
 from latentry.natural.weight_regions import Region, simplex
@@ -39,12 +39,12 @@ def search_shared(
     latent at one of those mixtures alone, so the gap is honest but need not close.
 
     >>> from latentry.generators import planted_natural
-    >>> found = search_shared(planted_natural(domains=2).laws)
-    >>> found.score.direction, found.score.value < 1e-3
+    >>> best = search_shared(planted_natural(domains=2).laws)
+    >>> best.score.direction, best.score.value < 1e-3
     ('upper', True)
 
     Args:
-        laws: (k, |X_1|, ..., |X_n|), one law per domain.
+        laws: (k, |X_1|, ..., |X_n|), one distribution per domain.
         weights: as in `search`.
         region: mixtures that count; all by default.
         tolerance: of the worst case and of each search, in nats.
@@ -54,13 +54,13 @@ def search_shared(
     tables = as_laws(laws)
     k = len(tables)
     if k < 2:
-        raise DataError("search_shared needs the laws of at least two domains; for one law use search")
+        raise DataError("search_shared needs the distributions of at least two domains; for one distribution use search")
     w = as_score_weights(weights, tables.ndim - 1)
     area = region or simplex(k)
     rng = np.random.default_rng(seed)
     mixtures = np.vstack([area.vertices.mean(axis=0), area.vertices[: 2 * k]])
     single = [search(np.tensordot(a, tables, axes=1), w, tolerance=tolerance) for a in mixtures]
-    channels = [*baseline_channels(tables.shape[1:]).values(), *(found.channel for found in single)]
+    channels = [*baseline_channels(tables.shape[1:]).values(), *(best.channel for best in single)]
     judged = [(worst_score(Family(tables, c), w, area, tolerance=tolerance), c) for c in channels]
     worst, channel = min(judged, key=lambda pair: pair[0].upper.value)
     floor = max(f.lower.value for f in single)
@@ -85,8 +85,8 @@ def _floor(tables: Array, mixture: Array, w: tuple[float, ...], tolerance: float
 
 
 def _hardest(tables: Array, channel: Array, w: tuple[float, ...], mixtures: Array, worst: Supremum) -> Array:
-    """The worst mixture and the three met on the way at which the latent scores highest."""
-    scores = [score_and_slope(np.tensordot(a, tables, axes=1), channel, w)[0] for a in mixtures]
+    """The worst mixture and the three of those visited at which the latent scores highest."""
+    scores = [score_and_gradient(np.tensordot(a, tables, axes=1), channel, w)[0] for a in mixtures]
     return np.vstack([worst.weights, mixtures[np.argsort(scores)[-3:]]])
 
 
@@ -119,7 +119,7 @@ def _result(
         channel=channel,
         score=worst.upper,
         lower=Bound(min(floor, worst.upper.value), "lower", method="best latent of single mixtures"),
-        latent_entropy=Bound(spread, method="finite law", tolerance=1e-12),
+        latent_entropy=Bound(spread, method="finite distribution", tolerance=1e-12),
         baselines=baselines,
         method=method,
     )

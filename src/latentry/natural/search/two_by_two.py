@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def two_by_two(law: ArrayLike) -> tuple[float, Array]:
-    """Smallest I(X;Y|Λ) + I(Λ;X|Y) + I(Λ;Y|X) over all latents of a 2×2 law, and a channel that reaches it.
+    """Smallest I(X;Y|Λ) + I(Λ;X|Y) + I(Λ;Y|X) over all latents of a 2×2 distribution, and a channel that reaches it.
 
     With cells a, b, c, d oriented so that ad > bc, s = a + d and u_0 the largest root of
     u³ − (b + c) u² − bc u − bc s: if √(ad) ≤ u_0 the constant latent is best; otherwise two components are,
@@ -38,9 +38,9 @@ def two_by_two(law: ArrayLike) -> tuple[float, Array]:
         return max(0.0, entropy(table, [0]) + entropy(table, [1]) - entropy(table)), np.ones((2, 2, 1))
     spread = np.sqrt(s * s - 4 * u * u)
     ends = [np.array([[(s + r) / 2, b], [c, (s - r) / 2]]) for r in (spread, -spread)]
-    share = (a - (s - spread) / 2) / spread
-    score = max(0.0, float(_ceiling(table) - share * _worth(ends[0]) - (1 - share) * _worth(ends[1])))
-    masses = np.stack([share * ends[0], (1 - share) * ends[1]], axis=-1)
+    proportion = (a - (s - spread) / 2) / spread
+    score = max(0.0, float(_ceiling(table) - proportion * _worth(ends[0]) - (1 - proportion) * _worth(ends[1])))
+    masses = np.stack([proportion * ends[0], (1 - proportion) * ends[1]], axis=-1)
     total = masses.sum(axis=-1, keepdims=True)
     return score, np.divide(masses, total, out=np.full_like(masses, 0.5), where=total > 0)
 
