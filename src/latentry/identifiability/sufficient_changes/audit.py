@@ -13,7 +13,7 @@ from latentry.errors import DataError, DataWarning
 from latentry.evidence import Verdict
 from latentry.identifiability.sufficient_changes.conclusion import Candidate, Facts, conclude
 from latentry.identifiability.sufficient_changes.measured_moments import (
-    MeasuredLaws,
+    MeasuredMoments,
     from_rows,
     from_table,
     natural_parameters,
@@ -196,7 +196,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredLaws:
+def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredMoments:
     if data is None:
         return from_table(laws)
     z, u, scale = _latents_of(model, data)
@@ -246,7 +246,7 @@ def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
     return channel.mean, data.domain, channel.scale
 
 
-def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: float, *, stated: bool) -> Facts:
+def _facts(laws: LatentLaws, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool) -> Facts:
     size = measured.latents
     power = 1.0 if laws.family == "laplace" else 2.0
     means, variances = _each_change(measured, level / size)
@@ -263,7 +263,7 @@ def _facts(laws: LatentLaws, measured: MeasuredLaws, tolerance: float, level: fl
     return replace(facts, candidates=tuple(_candidate(measured, *choice, level) for choice in choices.values()))
 
 
-def _general(laws: LatentLaws, measured: MeasuredLaws) -> tuple[np.ndarray, np.ndarray]:
+def _general(laws: LatentLaws, measured: MeasuredMoments) -> tuple[np.ndarray, np.ndarray]:
     """Natural parameters of any family as one row per domain, and what one row of data leaves unknown of them."""
     kept = laws.take([laws.labels.index(label) for label in measured.labels])
     domains, size, count = kept.natural.shape  # type: ignore[union-attr]
@@ -279,12 +279,12 @@ def _moves(change: Change, tolerance: float, cautious: bool) -> bool:
     return cautious if found is None else found
 
 
-def _candidate(measured: MeasuredLaws, values: np.ndarray, noise: np.ndarray, level: float) -> Candidate:
+def _candidate(measured: MeasuredMoments, values: np.ndarray, noise: np.ndarray, level: float) -> Candidate:
     weakest = weakest_change(values, noise, measured.rows, level) if measured.domains > values.shape[1] else None
     return Candidate(values, noise, weakest)
 
 
-def _each_change(measured: MeasuredLaws, level: float) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+def _each_change(measured: MeasuredMoments, level: float) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
     """Changes of each latent's mean (in its deviations) and of the logarithm of its variance."""
     size, rows = measured.latents, measured.rows
     own = np.diagonal(measured.noise, axis1=1, axis2=2)
@@ -293,7 +293,7 @@ def _each_change(measured: MeasuredLaws, level: float) -> tuple[tuple[Change, ..
     return means, tuple(change_along(logs[:, i], spread[:, i], rows, level) for i in range(size))
 
 
-def _inseparable(measured: MeasuredLaws, tolerance: float, level: float) -> tuple[tuple[int, int], ...]:
+def _inseparable(measured: MeasuredMoments, tolerance: float, level: float) -> tuple[tuple[int, int], ...]:
     """Pairs whose variances keep one ratio, at a level shared by all pairs."""
     size = measured.latents
     pairs = [(i, j) for i in range(size) for j in range(i + 1, size)]
@@ -329,7 +329,7 @@ def _ratio(changes: np.ndarray, domains: int) -> float:
     return float(changes[0] / changes[-1]) if domains > len(changes) and changes[-1] > 0 else np.inf
 
 
-def _without_one(facts: Facts, measured: MeasuredLaws, level: float) -> tuple[float, Any]:
+def _without_one(facts: Facts, measured: MeasuredMoments, level: float) -> tuple[float, Any]:
     """The weakest change when the domain that matters most is taken away; 0 if every domain is needed."""
     weakest, values, noise, rows = facts.weakest, facts.values, facts.noise, measured.rows
     if weakest is None or len(rows) <= values.shape[1] + 1:

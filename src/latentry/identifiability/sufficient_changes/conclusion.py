@@ -11,7 +11,7 @@ import numpy as np
 
 from latentry.data import LatentLaws
 from latentry.evidence import Bound, Verdict
-from latentry.identifiability.sufficient_changes.measured_moments import MeasuredLaws
+from latentry.identifiability.sufficient_changes.measured_moments import MeasuredMoments
 from latentry.identifiability.sufficient_changes.weakest_change import Change
 
 __all__ = ["Conclusion", "Facts", "conclude"]
@@ -53,7 +53,7 @@ class Facts:
     """
 
     laws: LatentLaws
-    measured: MeasuredLaws
+    measured: MeasuredMoments
     mean_changes: tuple[Change, ...]
     variance_changes: tuple[Change, ...]
     pairs: tuple[tuple[int, int], ...]

@@ -15,11 +15,11 @@ from latentry.identifiability.collapse import share_that_follows
 from latentry.identifiability.metrics.matching import as_columns
 from latentry.identifiability.rows_per_domain import LEAST_ROWS, groups_of, levelled
 
-__all__ = ["MeasuredLaws", "from_rows", "from_table", "natural_parameters"]
+__all__ = ["MeasuredMoments", "from_rows", "from_table", "natural_parameters"]
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredLaws:
+class MeasuredMoments:
     r"""What is known of :math:`\theta_u = (\mu_{u1} … \mu_{un}, \sigma^2_{u1} … \sigma^2_{un})` in each domain.
 
     ``noise[u]`` is the covariance that an estimate of :math:`\theta_u` from one row would have; from N rows it has
@@ -50,7 +50,7 @@ class MeasuredLaws:
         return self.mean.shape[1]
 
 
-def from_table(laws: LatentLaws) -> MeasuredLaws:
+def from_table(laws: LatentLaws) -> MeasuredMoments:
     """A model's own table; the errors are those of means and variances of Gaussian (or Laplace) rows."""
     if laws.rows is None:
         raise DataError("the distributions do not say how many rows they were learned from: give LatentLaws(rows=...), or data.")
@@ -63,10 +63,10 @@ def from_table(laws: LatentLaws) -> MeasuredLaws:
     noise[:, size + each, size + each] = excess * variance**2
     kept = _enough(laws.rows, laws.labels)
     labels = tuple(laws.labels[i] for i in kept)
-    return MeasuredLaws(laws.location[kept], variance[kept], noise[kept], laws.rows[kept], labels, held_out=False)
+    return MeasuredMoments(laws.location[kept], variance[kept], noise[kept], laws.rows[kept], labels, held_out=False)
 
 
-def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredLaws:
+def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredMoments:
     """Means and variances of latents in each domain; their errors from the rows themselves, whatever their distribution.
 
     A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
@@ -91,7 +91,7 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     inside = np.isin(codes, kept)
     follows = None if scale is None else share_that_follows(latents[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
-    return MeasuredLaws(
+    return MeasuredMoments(
         mean,
         variance,
         noise,
@@ -105,22 +105,22 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     )
 
 
-def natural_parameters(laws: MeasuredLaws, moving: np.ndarray, *, power: float) -> tuple[np.ndarray, np.ndarray]:
+def natural_parameters(moments: MeasuredMoments, moving: np.ndarray, *, power: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Natural parameters :math:`\mu/\sigma^2` of the latents in ``moving`` and :math:`\sigma^{-p}` of all, with noise.
 
     ``power`` p is 2 for Gaussian latents and 1 for Laplace ones; constant factors are left out. The noise follows by the
     delta method.
     """
-    size = laws.latents
-    centre = laws.mean - np.average(laws.mean, axis=0, weights=laws.rows)  # a shift of z does not change the rank
-    first, second = centre[:, moving] / laws.variance[:, moving], laws.variance ** (-power / 2)
-    jacobian = np.zeros((laws.domains, len(moving) + size, 2 * size))
+    size = moments.latents
+    centre = moments.mean - np.average(moments.mean, axis=0, weights=moments.rows)  # a shift of z does not change the rank
+    first, second = centre[:, moving] / moments.variance[:, moving], moments.variance ** (-power / 2)
+    jacobian = np.zeros((moments.domains, len(moving) + size, 2 * size))
     row = np.arange(len(moving))
-    jacobian[:, row, moving] = 1 / laws.variance[:, moving]
-    jacobian[:, row, size + moving] = -centre[:, moving] / laws.variance[:, moving] ** 2
+    jacobian[:, row, moving] = 1 / moments.variance[:, moving]
+    jacobian[:, row, size + moving] = -centre[:, moving] / moments.variance[:, moving] ** 2
     each = np.arange(size)
-    jacobian[:, len(moving) + each, size + each] = -power / 2 * laws.variance ** (-power / 2 - 1)
-    return np.column_stack([first, second]), jacobian @ laws.noise @ jacobian.transpose(0, 2, 1)
+    jacobian[:, len(moving) + each, size + each] = -power / 2 * moments.variance ** (-power / 2 - 1)
+    return np.column_stack([first, second]), jacobian @ moments.noise @ jacobian.transpose(0, 2, 1)
 
 
 def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
