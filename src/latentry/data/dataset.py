@@ -143,8 +143,17 @@ class Dataset:
         >>> len(train), len(held_out), np.bincount(held_out.domain.values).tolist()
         (80, 20, [10, 10])
         """
+        return tuple(self.take(rows) for rows in self.split_rows(*fractions, seed=seed, group=group))
+
+    def split_rows(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[np.ndarray, ...]:
+        """Return the row numbers of the parts that :meth:`split` would give, each ascending.
+
+        >>> import numpy as np
+        >>> [len(rows) for rows in Dataset(np.zeros((100, 2))).split_rows(0.8, 0.2)]
+        [80, 20]
+        """
         strata = None if self.domain is None or self.domain.is_continuous else self.domain.values
-        return tuple(self.take(rows) for rows in split_rows(len(self), fractions, strata, group, seed))
+        return split_rows(len(self), fractions, strata, group, seed)
 
     def standardise(self, statistics: Standardiser | None = None) -> Dataset:
         """Standardised modalities, by these data's own statistics unless others are given."""
