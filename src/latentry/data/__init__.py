@@ -8,6 +8,9 @@ from latentry.data.files import read, read_columns
 from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
 from latentry.data.mixing_support import MixingSupport
+from latentry.data.numbering import OBSERVATION, Numbering
+from latentry.data.row_marks import row_marks
+from latentry.data.rows import blocks
 from latentry.data.standard import Standardiser
 
 __all__ = [
@@ -20,9 +23,13 @@ __all__ = [
     "LatentLaws",
     "Layout",
     "MixingSupport",
+    "Numbering",
+    "OBSERVATION",
     "Plan",
     "Standardiser",
     "assemble",
+    "blocks",
     "read",
     "read_columns",
+    "row_marks",
 ]
