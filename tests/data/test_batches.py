@@ -68,3 +68,26 @@ def test_lazy_and_resident_data_give_the_same_batches(mapped, monkeypatch):
     assert plan.window < len(lazy)
     for window in plan.windows(plan.order((0,))):
         assert (assemble(lazy, window).values["x"] == assemble(resident, window).values["x"]).all()
+
+
+def test_rows_beyond_the_reach_of_a_float32_keep_their_numbers():
+    """2**24 and 2**24 + 1 are one float32; as integers they are two."""
+    last = 2**24 + 1
+    data = lt.Dataset(np.broadcast_to(np.float32(0), (last + 1, 1))).numbered()
+    batch = assemble(data.take([last - 1, last]), np.array([0, 1, -1]))
+    assert batch.row.tolist()[:2] == [last - 1, last]
+    assert batch.row.dtype == batch.experiment.dtype == np.int32
+    assert np.float32(last) == np.float32(last - 1)
+
+
+def test_numbers_follow_their_rows(rng):
+    codes = rng.integers(-1, 3, 40)
+    data = lt.Dataset(rng.normal(size=(40, 2)), domain=np.arange(40) % 2).numbered(codes)
+    some = rng.permutation(40)[:11]
+    for part in (data.take(some), data.standardise().take(some), data.take(some).with_domain(None)):
+        batch = assemble(part, np.arange(11))
+        assert batch.row.tolist() == some.tolist()
+        assert batch.experiment.tolist() == codes[some].tolist()
+    plain = assemble(lt.Dataset(rng.normal(size=(4, 2))), np.arange(4))
+    assert plain.row is None
+    assert plain.experiment is None

@@ -22,6 +22,8 @@ class Batch(NamedTuple):
     observed: dict[str, Any]  # modality -> (batch,) 0 or 1
     domain: Any  # (batch,) codes, (batch, width) columns, or None
     weight: Any  # (batch,) 0 or 1
+    row: Any = None  # (batch,) int32 numbers of rows, where the dataset is numbered
+    experiment: Any = None  # (batch,) int32 numbers of experiments, likewise
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,14 @@ def assemble(data: Dataset, index: np.ndarray) -> Batch:
         found[~seen] = 0
         values[name] = found.reshape(*index.shape, *array.shape[1:])
         observed[name] = seen.astype(np.float32).reshape(index.shape)
-    return Batch(values, observed, _domain(data, rows, index.shape), real.astype(np.float32).reshape(index.shape))
+    weight = real.astype(np.float32).reshape(index.shape)
+    return Batch(values, observed, _domain(data, rows, index.shape), weight, *_numbers(data, rows, index.shape))
+
+
+def _numbers(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    if data.numbering is None:
+        return None, None
+    return data.numbering.rows[rows].reshape(shape), data.numbering.experiments[rows].reshape(shape)
 
 
 def _domain(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> Any:

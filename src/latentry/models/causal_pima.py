@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from latentry.data import Batch, Dataset, Domain
+from latentry.data import Batch, Dataset
 from latentry.errors import CheckpointError
 from latentry.graphs import Knowledge, as_values, hodge_init
 from latentry.models.conditional import Manifold, only
@@ -130,11 +130,11 @@ class CausalPIMA(NodeQuestions):
         return super().learn_facts(data) | {"experiments": experiments}
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Two numbers beside each row: its own, and that of its experiment (-1 where nothing was set)."""
-        codes = np.full(len(data), -1)
+        """Return the rows with their numbers and those of their experiments; the domain says nothing else."""
+        codes = None
         if self.reads_domain and data.domain is not None:
-            codes = np.asarray(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size).values)
-        return data.with_domain(Domain(np.stack([np.arange(len(data)), codes], axis=1).astype(float), None))
+            codes = data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size).values
+        return data.with_domain(None).numbered(codes)
 
     def build(self, key: jax.Array) -> Any:
         """Networks, a mixture that is standard normal until nodes are found, and a table without edges."""

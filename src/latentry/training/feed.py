@@ -86,4 +86,4 @@ def _pick(resident: Batch, index: jax.Array, real: jax.Array) -> Batch:
 
     values = {name: blank(array) for name, array in chosen.values.items()}
     observed = {name: blank(array) for name, array in chosen.observed.items()}
-    return Batch(values, observed, chosen.domain, real.astype(jnp.float32))
+    return chosen._replace(values=values, observed=observed, weight=real.astype(jnp.float32))
