@@ -87,7 +87,9 @@ def test_knowledge_and_interventions_orient_what_the_remaining_members_agree_on(
     def cut(g):
         return {e for e in g.edges if len(set(e) & target) == 1}
 
-    group = [g for g in everything if colliders(g) == colliders(graph) and cut(g) == cut(graph) and knowledge.allows(g.edges)]
+    group = [
+        g for g in everything if colliders(g) == colliders(graph) and cut(g) == cut(graph) and knowledge.allows(g.edges)
+    ]
     pattern = graphs.cpdag(graph, knowledge=knowledge, interventions=[tuple(target)])
     assert drawn(pattern) == agreed(group)
     assert set(graphs.members(pattern)) == set(group)

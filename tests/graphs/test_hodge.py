@@ -46,7 +46,10 @@ def relaxed_graphs(draw):
     pairs = nodes * (nodes - 1) // 2
     gates = np.full(pairs, 6.0) if draw(st.booleans()) else rng.normal(scale=4, size=pairs)
     hodge = graphs.Hodge(*(jnp.asarray(each) for each in (potentials, rng.normal(size=pairs), gates)))
-    tensors = [rng.dirichlet(np.full(c, 0.5), size=[o for j, o in enumerate(outcomes) if j != i]) for i, c in enumerate(outcomes)]
+    tensors = [
+        rng.dirichlet(np.full(c, 0.5), size=[o for j, o in enumerate(outcomes) if j != i])
+        for i, c in enumerate(outcomes)
+    ]
     tensors = [np.moveaxis(t, -1, i) for i, t in enumerate(tensors)]
     return hodge, tensors, draw(st.sampled_from([0.01, 0.3, 1.0, 10.0]))
 
@@ -144,7 +147,9 @@ def test_gradients_find_the_law_of_a_collider():
     def bound(parameters, step, key, weight):
         hodge, logits = parameters
         edges = graphs.edge_matrix(hodge, graphs.annealed(step, steps), key=key)
-        return -(law * graphs.log_joint(graphs.normalised_tensors(logits), edges)).sum() + weight * graphs.expected_edges(hodge)
+        return -(
+            law * graphs.log_joint(graphs.normalised_tensors(logits), edges)
+        ).sum() + weight * graphs.expected_edges(hodge)
 
     def trained(key):
         def step(carry, at):

@@ -72,7 +72,9 @@ def test_tables_and_rows_give_the_same_scores():
     table = np.zeros((2, 3, 2))
     np.add.at(table, tuple(rows.T), 1)
     graph = Graph(3, [("N1", "N3"), ("N2", "N3")], (2, 3, 2))
-    assert graphs.graph_score(graph, Counts.from_rows(rows)) == pytest.approx(graphs.graph_score(graph, table), abs=1e-9)
+    assert graphs.graph_score(graph, Counts.from_rows(rows)) == pytest.approx(
+        graphs.graph_score(graph, table), abs=1e-9
+    )
     columns = Counts.from_rows({f"N{i + 1}": rows[:, i] for i in range(3)}, weights=np.full(200, 0.5))
     assert graphs.graph_score(graph, columns) == pytest.approx(graphs.graph_score(graph, table / 2), abs=1e-9)
 
@@ -110,9 +112,7 @@ def test_exact_search_is_the_maximum_over_all_graphs(seed, score, informed):
         if knowledge.allows(g.edges) and max(len(g.parents(n)) for n in g.names) <= (3 if limit is None else limit)
     ]  # fmt: skip
     best = max(sum(scorer.local(i, m) for i, m in enumerate(_masks(g))) for g in everything)
-    found = graphs.search(
-        counts, score=score, max_parents=limit, tiers=tiers, required=required, forbidden=forbidden
-    )
+    found = graphs.search(counts, score=score, max_parents=limit, tiers=tiers, required=required, forbidden=forbidden)
     assert found.score == pytest.approx(best, abs=1e-7)
     assert found.exact
     assert found.graph in everything

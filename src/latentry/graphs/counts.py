@@ -69,7 +69,9 @@ class Counts:
             nodes = _as_targets(targets, found)
             each = _checked_table(other, f"the table of counts with {' and '.join(sorted(nodes))} set")
             if each.shape != first.shape:
-                raise DataError(f"the table with {sorted(nodes)} set has shape {each.shape}, the first one {first.shape}")
+                raise DataError(
+                    f"the table with {sorted(nodes)} set has shape {each.shape}, the first one {first.shape}"
+                )
             blocks.append(_block_of_table(nodes, each))
         return _made(cls, found, outcomes, blocks)
 
@@ -222,7 +224,9 @@ def _stacked(columns: Mapping[str, ArrayLike]) -> np.ndarray:
     first = next(iter(arrays))
     for name, column in arrays.items():
         if column.ndim != 1 or len(column) != len(arrays[first]):
-            raise DataError(f"column {name!r} has shape {column.shape}, column {first!r} {arrays[first].shape}; one value a row")
+            raise DataError(
+                f"column {name!r} has shape {column.shape}, column {first!r} {arrays[first].shape}; one value a row"
+            )
     return np.stack(list(arrays.values()), axis=1)
 
 
@@ -242,7 +246,9 @@ def _check_range(values: Codes, outcomes: Sequence[int], names: Sequence[str]) -
     for column, (name, count) in enumerate(zip(names, outcomes, strict=True)):
         if (values[:, column] >= count).any():
             row = int(np.argmax(values[:, column] >= count))
-            raise DataError(f"column {name!r} is {values[row, column]} in row {row}; node {name!r} takes 0 to {count - 1}")
+            raise DataError(
+                f"column {name!r} is {values[row, column]} in row {row}; node {name!r} takes 0 to {count - 1}"
+            )
 
 
 def _checked_weights(weights: ArrayLike | None, rows: int) -> Array:

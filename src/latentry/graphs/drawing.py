@@ -56,7 +56,9 @@ def to_svg(
     at = _scaled(layout, widest + _GAP, (width - layout.width * (widest + _GAP)) / 2, _HIGH / 2 + _MARGIN)
     edges = [_edge(e, at, wide, e in graph.undirected, found) for e in layout.routes]
     nodes = [_node(n, at.places[n], wide[n]) for n in graph.names]
-    lines = [f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)]
+    lines = [
+        f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)
+    ]
     body = [*(path for path, _ in edges), *nodes, *(label for _, label in edges), *lines]
     height += 16 * len(notes) + (4 if notes else 0)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'

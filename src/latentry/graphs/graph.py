@@ -200,7 +200,9 @@ def _checked_cpt(graph: Graph, name: str, cpts: Mapping[str, ArrayLike]) -> Arra
     sums = table.sum(axis=-1)
     if not np.allclose(sums, 1.0, atol=1e-6):
         where = tuple(int(i) for i in np.argwhere(~np.isclose(sums, 1.0, atol=1e-6))[0])
-        raise DataError(f"the table of {name!r} sums to {float(sums[where]):.6g} over {name!r} at parent values {where}")
+        raise DataError(
+            f"the table of {name!r} sums to {float(sums[where]):.6g} over {name!r} at parent values {where}"
+        )
     table /= sums[..., None]
     table.setflags(write=False)
     return table

@@ -29,7 +29,16 @@ from latentry.graphs.graph import Graph
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.names import as_names
 
-__all__ = ["Hodge", "annealed", "edge_matrix", "edge_weights", "expected_edges", "hodge_graph", "hodge_init", "hodge_of"]
+__all__ = [
+    "Hodge",
+    "annealed",
+    "edge_matrix",
+    "edge_weights",
+    "expected_edges",
+    "hodge_graph",
+    "hodge_init",
+    "hodge_of",
+]
 
 _LOW, _HIGH, _GATE_TEMPERATURE = -0.1, 1.1, 2.0 / 3.0  # the stretch and temperature of the hard-concrete paper
 _SHUT, _OPEN = -6.0, 6.0  # gate logits that round to exactly 0 and 1
@@ -149,9 +158,7 @@ def _required(knowledge: Knowledge) -> np.ndarray:
     return matrix | matrix.T
 
 
-def annealed(
-    step: jax.Array | float, steps: int, start: float = 1.0, stop: float = 0.1, every: int = 1
-) -> jax.Array:
+def annealed(step: jax.Array | float, steps: int, start: float = 1.0, stop: float = 0.1, every: int = 1) -> jax.Array:
     """Geometric schedule from start to stop over `steps`, constant within each stretch of `every` and after the end.
 
     For the temperature β, and for the noise on ξ.

@@ -47,7 +47,9 @@ def _oriented(graph: Graph | CPDAG) -> Graph:
         return graph
     member = next(members(graph), None)
     if member is None:
-        raise DataError(f"{graph!r} stands for no graph: its edges cannot be oriented without a cycle or a new v-structure")
+        raise DataError(
+            f"{graph!r} stands for no graph: its edges cannot be oriented without a cycle or a new v-structure"
+        )
     return member
 
 
@@ -97,9 +99,7 @@ def _mean(values: Sequence[float]) -> float:
 def _crossings(layers: list[list[object]], links: Sequence[tuple[object, object]]) -> int:
     spot = _spots(layers)
     ends = [(spot[a][1], spot[a][0], spot[b][0]) for a, b in links]
-    return sum(
-        p[0] == q[0] and (p[1] - q[1]) * (p[2] - q[2]) < 0 for i, p in enumerate(ends) for q in ends[i + 1 :]
-    )
+    return sum(p[0] == q[0] and (p[1] - q[1]) * (p[2] - q[2]) < 0 for i, p in enumerate(ends) for q in ends[i + 1 :])
 
 
 def _spots(layers: Sequence[Sequence[object]]) -> dict[object, Point]:

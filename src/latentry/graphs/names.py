@@ -9,7 +9,17 @@ import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["Edge", "MAX_CELLS", "as_edges", "as_names", "as_outcomes", "as_values", "find_cycle", "index_of", "table_cells"]
+__all__ = [
+    "Edge",
+    "MAX_CELLS",
+    "as_edges",
+    "as_names",
+    "as_outcomes",
+    "as_values",
+    "find_cycle",
+    "index_of",
+    "table_cells",
+]
 
 Edge = tuple[str, str]
 MAX_CELLS = 2**24  # 128 MB of float64: a joint table beyond it is a mistake more often than a wish
@@ -49,7 +59,9 @@ def as_outcomes(outcomes: int | Sequence[int], names: Sequence[str]) -> tuple[in
         raise DataError(f"{len(each)} numbers of outcomes for {len(names)} nodes")
     for name, number in zip(names, each, strict=True):
         if int(number) != number or number < 2:
-            raise DataError(f"node {name!r} has outcomes={number}; a node needs at least 2, so leave a constant one out")
+            raise DataError(
+                f"node {name!r} has outcomes={number}; a node needs at least 2, so leave a constant one out"
+            )
     return tuple(int(number) for number in each)
 
 
@@ -108,7 +120,9 @@ def as_values(
     for name, value in (values or {}).items():
         count = outcomes[index_of(names, name)]
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value < count:
-            raise DataError(f"{argument}={{{name!r}: {value!r}}}: node {name!r} takes the whole numbers 0 to {count - 1}")
+            raise DataError(
+                f"{argument}={{{name!r}: {value!r}}}: node {name!r} takes the whole numbers 0 to {count - 1}"
+            )
         checked[name] = int(value)
     return checked
 

@@ -83,7 +83,9 @@ def graph_posterior(
     found = as_counts(counts, names)
     nodes = len(found.names)
     if nodes > LARGEST_ENUMERATION:
-        raise DataError(f"graph_posterior lists graphs of up to {LARGEST_ENUMERATION} nodes, not {nodes}; use bootstrap")
+        raise DataError(
+            f"graph_posterior lists graphs of up to {LARGEST_ENUMERATION} nodes, not {nodes}; use bootstrap"
+        )
     knowledge = Knowledge(found.names, tiers, tuple(required), tuple(forbidden))
     local = local_scores(Scorer(found, score, sample_size), knowledge, nodes - 1)
     masks = acyclic_masks(nodes)

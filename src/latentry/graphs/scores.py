@@ -106,9 +106,7 @@ def parent_masks(graph: Graph) -> list[int]:
     return [sum(1 << a for a in graph.axes(graph.parents(n))) for n in graph.names]
 
 
-def graph_score(
-    graph: Graph, counts: Counts | ArrayLike, score: Score = "bic", *, sample_size: float = 1.0
-) -> float:
+def graph_score(graph: Graph, counts: Counts | ArrayLike, score: Score = "bic", *, sample_size: float = 1.0) -> float:
     """Score of a graph in nats; larger is better. Cost: two passes over the distinct rows per node.
 
     >>> table = np.array([[40, 10], [10, 40]])

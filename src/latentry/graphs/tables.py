@@ -37,7 +37,9 @@ def fit_cpts(graph: Graph, counts: Counts | ArrayLike, *, pseudocount: float = 1
     if not (np.isfinite(pseudocount) and pseudocount >= 0):
         raise DataError(f"pseudocount={pseudocount} must be zero or more")
     found = matching_counts(graph, counts)
-    return graph.with_cpts({n: _smoothed(found.marginal([*graph.parents(n), n], of=n), pseudocount) for n in graph.names})
+    return graph.with_cpts(
+        {n: _smoothed(found.marginal([*graph.parents(n), n], of=n), pseudocount) for n in graph.names}
+    )
 
 
 def _smoothed(counts: Array, pseudocount: float) -> Array:

@@ -37,7 +37,9 @@ def marginal(law: Array, axes: Axes) -> Array:
     """
     kept = set(axes)
     if not kept <= set(range(law.ndim)):
-        raise DataError(f"axis {min(kept - set(range(law.ndim)))} does not exist: the distribution has axes 0 to {law.ndim - 1}")
+        raise DataError(
+            f"axis {min(kept - set(range(law.ndim)))} does not exist: the distribution has axes 0 to {law.ndim - 1}"
+        )
     if len(kept) == law.ndim:
         return law
     runs = [(keep, list(run)) for keep, run in groupby(range(law.ndim), key=lambda a: a in kept)]

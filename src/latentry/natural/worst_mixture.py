@@ -220,7 +220,9 @@ class _Search:
 
         def tangents(beta: Array) -> Array:
             mixture = np.einsum("bm,bmk->bk", beta, corners)
-            gradients = np.where(mixture > 0, self.split.rising_gradient(mixture), 0.0)  # no corner has weight there either
+            gradients = np.where(
+                mixture > 0, self.split.rising_gradient(mixture), 0.0
+            )  # no corner has weight there either
             return np.einsum("bk,bmk->bm", gradients, corners) - chords
 
         start = np.full(chords.shape, 1.0 / chords.shape[1])

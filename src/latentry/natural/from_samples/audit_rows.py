@@ -46,7 +46,9 @@ class Rows:
     untouched: Codes
     dropped: int
     kept: Codes  # the complete ones among the rows that were given
-    plain: bool = True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
+    plain: bool = (
+        True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
+    )
     taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
     latent_taken_as_labels: bool = False
 
@@ -158,7 +160,8 @@ def _fair(domain: Codes, parts: Sequence[Codes], fractions: Sequence[float]) -> 
     due = np.bincount(domain)
     counts = [np.bincount(domain[part], minlength=len(due)) for part in parts]
     return all(
-        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all() for count, fraction in zip(counts, fractions, strict=True)
+        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all()
+        for count, fraction in zip(counts, fractions, strict=True)
     )
 
 
@@ -186,7 +189,9 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
     if values.shape != (rows,):
         raise DataError(f"domain has shape {values.shape}; there are {rows} rows")
     if missing_entries(values).any():
-        raise DataError(f"domain is missing in row {int(np.flatnonzero(missing_entries(values))[0])}: every row needs one")
+        raise DataError(
+            f"domain is missing in row {int(np.flatnonzero(missing_entries(values))[0])}: every row needs one"
+        )
     names, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
@@ -213,5 +218,3 @@ def _as_channel(
             "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m"
         )
     return GaussianChannel(given.mean, scale)
-
-

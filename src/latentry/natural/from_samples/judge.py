@@ -302,9 +302,7 @@ class Judge:
             x = rows.blocks[i].summary[inside]
             earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
             tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
-            tests.append(
-                neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
-            )
+            tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
 
 

@@ -35,7 +35,9 @@ def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "be
     if method not in METHODS:
         raise DataError(f"method={method!r}{nearest(str(method), METHODS)}")
     if not np.isfinite(rows).all():
-        raise DataError(f"{int((~np.isfinite(rows)).sum())} of {len(rows)} values are not finite: their mean has no bound")
+        raise DataError(
+            f"{int((~np.isfinite(rows)).sum())} of {len(rows)} values are not finite: their mean has no bound"
+        )
     if method in ("betting", "bernstein") and not (rows.min() >= 0 and rows.max() <= top + 1e-12):
         raise DataError(f"method={method!r} needs values in [0, {top:g}]; they reach {rows.max():g}")
     return METHODS[method](rows, top, delta, seed)

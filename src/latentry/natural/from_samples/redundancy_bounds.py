@@ -83,9 +83,7 @@ def _of_labels(block: Block, rows: int) -> dict[str, Student]:
     return result | ({"net": _net} if rows >= _NET_ROWS else {})
 
 
-def _best_student(
-    students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
-) -> tuple[str, Guess]:
+def _best_student(students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int) -> tuple[str, Guess]:
     """Choose on a third of the fit rows, then fit on all of them."""
 
     def loss(name: str) -> float:

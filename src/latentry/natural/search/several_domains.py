@@ -54,7 +54,9 @@ def search_shared(
     tables = as_laws(laws)
     k = len(tables)
     if k < 2:
-        raise DataError("search_shared needs the distributions of at least two domains; for one distribution use search")
+        raise DataError(
+            "search_shared needs the distributions of at least two domains; for one distribution use search"
+        )
     w = as_score_weights(weights, tables.ndim - 1)
     area = region or simplex(k)
     rng = np.random.default_rng(seed)
