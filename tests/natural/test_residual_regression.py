@@ -1,4 +1,4 @@
-"""Residual tests on laws whose answer is known, and students that learn what trees cannot."""
+"""Residual tests on distributions whose answer is known, and students that learn what trees cannot."""
 
 import numpy as np
 import pytest
