@@ -123,7 +123,7 @@ def pairwise_information(table, a, b, given_axes):
     return float((law * np.log(ratio)).sum())
 
 
-def test_d_separation_is_independence_in_a_random_law():
+def test_d_separation_is_independence_in_a_random_distribution():
     """Each of the 543 graphs with random tables: independent exactly where d-separated."""
     for index, graph in enumerate(graphs.all_dags(4)):
         if index % 5:

@@ -93,7 +93,7 @@ def test_equivalent_graphs_score_the_same_and_expected_counts_are_fine(seed, sco
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["bic", "bdeu"]), st.booleans())
 def test_exact_search_is_the_maximum_over_all_graphs(seed, score, informed):
-    """Random laws, random knowledge, random interventions, a random limit of parents: 543 graphs each."""
+    """Random distributions, random knowledge, random interventions, a random limit of parents: 543 graphs each."""
     rng = np.random.default_rng(seed)
     truth = graphs.random_cpts(graphs.all_dags(4)[rng.integers(543)], rng, concentration=0.7)
     counts = Counts.from_table(
@@ -125,7 +125,7 @@ def _masks(graph):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_orders_reach_the_exact_optimum_of_seven_nodes(seed):
-    """Deterministic given the seed; the law has a random graph with up to three parents."""
+    """Deterministic given the seed; the distribution has a random graph with up to three parents."""
     rng = np.random.default_rng(seed)
     adjacency = np.triu(rng.random((7, 7)) < 0.4, 1)
     adjacency[:, np.flatnonzero(adjacency.sum(axis=0) > 3)] = False

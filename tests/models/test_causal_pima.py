@@ -245,7 +245,7 @@ BAD = [
     ({"means": "axes", "covariance": "full"}, "take covariance"),
     ({"balance": 0}, "balance = 0"),
     ({"cooling": (1.0,)}, "cooling = "),
-    ({"required": [("kind", "profile"), ("profile", "kind")]}, "the required edges form a cycle"),
+    ({"required": [("kind", "profile"), ("profile", "kind")]}, "form a cycle"),
     ({"required": [("kind", "profil")]}, "did you mean 'profile'"),
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),
     ({"experts": {"curv": LINE}}, "did you mean 'curve'"),
