@@ -108,6 +108,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
         """What of the model reads the domain of a row to encode it, if anything does."""
         return None
 
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before the end of an epoch is settled."""
+        return 1
+
     # What a user calls ----------------------------------------------------------------------
 
     def fit(
@@ -322,7 +326,7 @@ class LatentModel(TransformerMixin, BaseEstimator):
         data = self.prepared(data)
         training, held_out = data.take(kept) if len(held) else data, data.take(held) if len(held) else None
         self.statistics_ = Standardiser.of(training, self.standardised())
-        feed = Feed(training.standardise(self.statistics_), self.batch_size)
+        feed = Feed(training.standardise(self.statistics_), self.batch_size, passes=self.passes())
         aside = None
         if held_out is not None:
             aside = Feed(held_out.standardise(self.statistics_), self.batch_size, feed.placement)
