@@ -271,7 +271,7 @@ def pima_text(found: dict) -> str:
 
 def small_text(found: dict) -> str:
     rows = [[n, f"{1e3 * t['cpu']:.1f}", f"{1e6 * t['cpu'] / int(n):.0f}"] for n, t in found.items()]
-    title = "## CausalPIMA on few rows\n\nA table of 60 columns, batch 27; passes over the rows, with the updates of nodes between them."
+    title = "## CausalPIMA on few rows\n\nA table of 60 columns, batch 27; passes over the rows, with updates of the nodes between."
     return f"{title}\n\n{table(['rows', 'processor ms a pass', 'µs a row'], rows)}"
 
 
