@@ -236,7 +236,7 @@ def test_unmixing_keeps_the_density():
 LINE = expert(lambda slope: slope * jnp.asarray(GRID), slope=1.0)
 BAD = [
     ({"nodes": 3}, "nodes = 3: give the outcomes"),
-    ({"nodes": (2, 1)}, "node 'N2' has outcomes=1"),
+    ({"nodes": (2, 1)}, "outcomes=1 of node 'N2'"),
     ({"nodes": (2,) * 13}, "makes 8,192 clusters"),
     ({"nodes": (9, 9, 9)}, "more clusters than rows"),
     ({"graph": "hodg"}, "did you mean 'hodge'"),
