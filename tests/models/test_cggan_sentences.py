@@ -5,14 +5,14 @@ import pytest
 
 import latentry as lt
 from latentry.models import model_class, picture_grid, write_png
-from latentry.models.picture_checks import check_resolution
+from latentry.models.cggan.checks import check_resolution
 
 IMAGES = np.random.default_rng(0).uniform(size=(8, 8, 8, 3)).astype(np.float32)
 DOMAIN = np.repeat(["day", "night"], 4)
 
 
 def refuse(match, images=IMAGES, domain=DOMAIN, **changes):
-    model = lt.CGGAN(**{"latent_dim": 4, "style_dim": 2, "progress": False, **changes})
+    model = lt.CGGAN().set_params(**{"latent_dim": 4, "style_dim": 2, "progress": False, **changes})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lt.DataWarning)  # the domains are small
         with pytest.raises(lt.DataError, match=match):
@@ -60,14 +60,14 @@ def test_resolution():
         ({"style_dim": 9}, "style_dim = 9, but there are 4 latents"),
         ({"conditioning": "flows"}, "conditioning = 'flows' is not known; did you mean 'flow'"),
         ({"conditioning": "embedding"}, 'with conditioning="embedding" set sparsity=0'),
-        ({"augmentation": ("shear",)}, "augmentation 'shear' is not known"),
-        ({"precision": "float16"}, "precision = 'float16' is not known"),
+        ({"adversarial__augmentation": ("shear",)}, "augmentation 'shear' is not known"),
+        ({"networks__precision": "float16"}, "precision = 'float16' is not known"),
         ({"validation": 0.1}, "losses of two players say nothing on held-out rows"),
         ({"restarts": 2}, "restarts = 2: CGGAN has no held-out loss to choose by"),
-        ({"translation": 1.0}, "translation = 1.0: give a share from 0 to below 1"),
-        ({"r1": -1}, "r1 = -1: give a number above 0"),
-        ({"channels": 0}, "channels = 0: give a whole number of at least 1"),
-        ({"law_layers": -1}, "law_layers = -1: give a whole number of at least 0"),
+        ({"adversarial__translation": 1.0}, "translation = 1.0: give a share from 0 to below 1"),
+        ({"adversarial__r1": -1}, "r1 = -1: give a number above 0"),
+        ({"networks__channels": 0}, "channels = 0: give a whole number of at least 1"),
+        ({"networks__law_layers": -1}, "law_layers = -1: give a whole number of at least 0"),
     ],
 )
 def test_parameters(changes, match):

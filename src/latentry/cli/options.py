@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -35,12 +34,19 @@ Settings = Annotated[
 _PYTHON = {"None": None, "True": True, "False": False}
 
 
-def settings_for(target: Callable[..., Any], given: Sequence[str] | None, what: str) -> dict[str, Any]:
-    """``name=value`` words as keyword arguments; the values are JSON, or plain text."""
-    known = [name for name in inspect.signature(target).parameters if name != "self"]
+def settings_for(known: Iterable[str], given: Sequence[str] | None, what: str) -> dict[str, Any]:
+    """Return ``name=value`` words as keyword arguments; the values are JSON, or plain text.
+
+    Args:
+        known: Names of the parameters; those of settings as ``training__clip``, which may be written ``training.clip``.
+        given: Words from the command line.
+        what: Whose parameters they are, for sentences.
+    """
+    known = list(known)
     found = {}
     for word in given or ():
         name, equals, text = word.partition("=")
+        name = name.replace(".", "__")
         if not equals:
             raise DataError(f"--set {word}: write name=value.")
         if name not in known:

@@ -5,9 +5,7 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
-from latentry.data.latent_laws import LatentLaws
 from latentry.data.layout import Layout
-from latentry.data.mixing_support import MixingSupport
 from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.row_marks import row_marks
 from latentry.data.rows import blocks
@@ -20,9 +18,7 @@ __all__ = [
     "Dataset",
     "Domain",
     "GaussianChannel",
-    "LatentLaws",
     "Layout",
-    "MixingSupport",
     "Numbering",
     "OBSERVATION",
     "Plan",
