@@ -22,9 +22,16 @@ from sklearn.mixture import GaussianMixture
 import latentry as lt
 from causal_pima_page import page
 from latentry import graphs
-from latentry.generators.circles import circles, circles_graph, measure_circles
-from latentry.generators.lattices import LATTICE_CURVES, lattices, lattices_graph
-from latentry.generators.pendulum import measure_pendulum, pendulum
+from latentry.generators import (
+    LATTICE_CURVES,
+    circles,
+    circles_graph,
+    lattices,
+    lattices_graph,
+    measure_circles,
+    measure_pendulum,
+    pendulum,
+)
 
 from common import HERE as SCRIPTS
 from common import RESULTS, peer_environment

@@ -35,7 +35,7 @@ import latentry as lt
 from latentry.data import assemble
 from latentry.errors import LatentryError
 from latentry.identifiability import attribute_leakage, content_agreement, frechet_distance, kernel_distance
-from latentry.information.picture_classifier import train_classifier
+from latentry.information import train_classifier
 from latentry.models import picture_grid, write_png
 from latentry.training import JsonLines
 
@@ -161,7 +161,9 @@ def line(title: str, found: list[dict]) -> list[str]:
         return spread([factor * r[name] for r in found], form)
 
     first = found[0]
-    marked = "–" if first["marked"] is None else f"{over('marked', '.3g')} of {first['style']} ({first['latents']} in all)"
+    marked = (
+        "–" if first["marked"] is None else f"{over('marked', '.3g')} of {first['style']} ({first['latents']} in all)"
+    )
     shares = [f"{over(name, '.1f', 100)} %" for name in ("kept", "rebuilt", "changed")]
     leaks = f"{over('leak_digit', '.3f')}, {over('leak_ink', '.3f')}"
     cost = f"{first['epochs']}, {over('minutes', '.0f')} min"
@@ -232,7 +234,14 @@ def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> flo
 
 def step_time(channels: int = 8, batch: int = 32, steps: int = 16, runs: int = 3) -> None:
     """Ours and PyTorch's in turn, at two sizes: processor time, so that neighbours on the machine matter little."""
-    bare = {"conditioning": "embedding", "mask": None, "sparsity": 0.0, "adversarial__translation": 0.0, "adversarial__regression": 0.0, "adversarial__autoencode": 0.0}
+    bare = {
+        "conditioning": "embedding",
+        "mask": None,
+        "sparsity": 0.0,
+        "adversarial__translation": 0.0,
+        "adversarial__regression": 0.0,
+        "adversarial__autoencode": 0.0,
+    }
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # both on one core: before JAX starts its threads
     python = peer_environment("torch", ["torch==2.13.0"])
     found = {"steps": steps, "channels": channels, "batch": batch, "sizes": {}}

@@ -146,7 +146,9 @@ def small(rows: str) -> dict[str, float]:
     rng, count, clock = np.random.default_rng(0), int(rows), Clock()
     bits = rng.integers(0, 2, size=(count, 2))
     data = lt.Dataset({"x": 4 * bits @ rng.normal(size=(2, 60)) + rng.normal(size=(count, 60))})
-    lt.CausalPIMA().set_params(nodes=(2, 2), batch_size=27, epochs=60, training__patience=None, progress=False).fit(data, logger=clock)
+    lt.CausalPIMA().set_params(nodes=(2, 2), batch_size=27, epochs=60, training__patience=None, progress=False).fit(
+        data, logger=clock
+    )
     steps = np.diff(clock.at, axis=0)[40:]  # of the second half, in which nodes are updated
     return {"wall": float(steps[:, 0].mean()), "cpu": float(steps[:, 1].mean())}
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from information_peers import HERE, peer_python
 from latentry.generators import information_tasks as it
-from latentry.information import mutual_information
-from latentry.information.normalisers import std
+from latentry.information import NORMALISERS, mutual_information
 
 OURS = ("auto", "ksg", "ksg copula", "gaussian copula", "student")
 PEERS = ("cca", "ennemi", "npeet_plus", "infomeasure", "scikit_learn", "torch_mist_infonce")
@@ -44,7 +43,7 @@ def peers(name, samples):
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{i}.npz" for i in range(len(samples))]
         for path, (x, y) in zip(paths, samples, strict=True):
-            np.savez(path, x=std(x), y=std(y))
+            np.savez(path, x=NORMALISERS["std"](x), y=NORMALISERS["std"](y))
         command = [peer_python(name), str(HERE / "information_peers.py"), name, str(K), *map(str, paths), "--once"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT * len(samples), check=True)

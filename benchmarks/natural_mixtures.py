@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
-from latentry.generators.finite_laws import random_family
-from latentry.natural.mixtures import Family
+from latentry.generators import random_family
+from latentry.natural import Family
 
 from common import provenance, publish, table
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from latentry.natural.sampled.refutation import neighbour_test, residual_test
+from latentry.natural.from_samples.independence_tests import neighbour_test, residual_test
 
 from common import provenance, publish, table
 

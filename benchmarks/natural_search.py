@@ -6,10 +6,8 @@ import time
 
 import numpy as np
 
-from latentry.generators.finite_laws import noisy_copies, random_family
-from latentry.natural import search, two_by_two, weighted_score
-from latentry.natural.mixtures import Family
-from latentry.natural.suprema import worst_mediation, worst_redundancy
+from latentry.generators import noisy_copies, random_family
+from latentry.natural import Family, search, two_by_two, weighted_score, worst_mediation, worst_redundancy
 
 from common import provenance, publish, table
 

@@ -48,7 +48,7 @@ def found_and_lost(folder: Path) -> Path:
     import numpy as np
 
     import latentry as lt
-    from latentry.certificate.chart import Series, scatter_chart
+    from latentry.certificate.line_charts import Series, scatter_chart
     from latentry.certificate.report import STYLE
 
     data = lt.generators.segments(**lt.generators.SEGMENTS["picture"], seed=3)

@@ -36,6 +36,19 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture
+def same():
+    """Whether two trees of arrays have the same leaves, bit for bit."""
+
+    def equal(a, b):
+        left, right = jax.tree.leaves(a), jax.tree.leaves(b)
+        return len(left) == len(right) and all(
+            (np.asarray(x) == np.asarray(y)).all() for x, y in zip(left, right, strict=True)
+        )
+
+    return equal
+
+
 @pytest.fixture(scope="session")
 def curved():
     """Rows on a curved surface of two dimensions in six, with two domains and a hole or two left out."""

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,46 @@ def test_the_readme_names_the_two_commands():
     assert "make test" in text
     for target in re.findall(r"make (\w+)", text):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+ROOMS = sorted(path.parent.name for path in (ROOT / "src" / "latentry").glob("*/__init__.py"))
+
+
+def door(room):
+    """The names that a room shows to the others."""
+    tree = ast.parse((ROOT / "src" / "latentry" / room / "__init__.py").read_text())
+    (names,) = (n.value for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
+    return set(ast.literal_eval(names))
+
+
+def imports(path):
+    """Every import of a file: the module, and the name taken from it (None for a whole module)."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_are_entered_by_their_doors(path):
+    """No file imports an inner module of another room, or a name that the room does not show."""
+    own = path.relative_to(ROOT / "src" / "latentry").parts[0]
+    for module, name in imports(path):
+        parts = module.split(".")
+        if parts[0] != "latentry" or len(parts) == 1 or parts[1] == own or parts[1] not in ROOMS:
+            continue
+        assert len(parts) == 2, f"{path.name}: import from latentry.{parts[1]}, not from {module}"
+        assert name is None or name in door(parts[1]), f"{path.name}: latentry.{parts[1]} does not export {name}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_door_shows_what_it_names(room):
+    shown = import_module(f"latentry.{room}")
+    assert all(hasattr(shown, name) for name in door(room))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_test_changes_where_modules_are_looked_for(path):
+    changed = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Attribute) and n.attr == "path"]
+    assert not [n for n in changed if isinstance(n.value, ast.Name) and n.value.id == "sys"]

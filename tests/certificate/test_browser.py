@@ -1,16 +1,13 @@
 """The report in a real browser, with the network off."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import latentry as lt
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
-from browser import Browser, browser  # noqa: E402
+from browser import Browser, browser
 
 pytestmark = [
     pytest.mark.skipif(

@@ -212,7 +212,7 @@ def test_slips_get_a_sentence(collider):
 
 
 def test_misfit_is_the_divergence_from_the_graph(collider):
-    from latentry.certificate.parts.causal import misfit
+    from latentry.certificate.audits.causal import misfit
 
     law = np.random.default_rng(0).dirichlet(np.ones(8)).reshape(2, 2, 2)
     model, _ = collider
@@ -238,7 +238,8 @@ BAD = {
     "restarts": (lambda data, z: lt.certify(z, data, restarts=2), "latents made elsewhere cannot be fitted again"),
     "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts = -1: give the number of further fits"),
     "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
-    "strange": (lambda data, z: lt.certify(np.array([None] * 300), data), "give a fitted model, a channel, labels"),
+    "nothing": (lambda data, z: lt.certify(np.array([None] * 300), data), "row 0.*every row needs"),
+    "strange": (lambda data, z: lt.certify(np.zeros((300, 2, 2)), data), r"\(300, 2, 2\).*a channel, labels \(rows,\)"),
 }
 
 

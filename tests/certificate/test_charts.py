@@ -5,9 +5,9 @@ import zlib
 
 import numpy as np
 
-from latentry.certificate.chart import Series, line_chart, scatter_chart
-from latentry.certificate.report.charts import Bar, Span, bars, spans
-from latentry.certificate.report.pictures import look_of, picture, png, shrunk, sprite
+from latentry.certificate.line_charts import Series, line_chart, scatter_chart
+from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
+from latentry.certificate.report.row_images import drawing, look_of, png, shrunk, sprite
 
 
 def points(svg):
@@ -68,7 +68,7 @@ def test_looks():
     for shape, kind in kinds.items():
         look = look_of("m", rng.normal(size=(6, *shape)), None)
         assert look.kind == kind, shape
-        assert picture(look, rng.normal(size=shape)).startswith("<")
+        assert drawing(look, rng.normal(size=shape)).startswith("<")
     assert look_of("m", rng.normal(size=(6, 40)), tuple(map(str, range(40)))).kind == "table"
 
 

@@ -30,7 +30,7 @@ def test_all_controls_hold(natural):
 
 def test_information_from_nowhere_is_noticed(natural, monkeypatch):
     leaking = lambda *args, **kwargs: Estimate(0.5, low=0.4, high=0.6, confidence=0.999)  # noqa: E731
-    monkeypatch.setattr("latentry.certificate.parts.controls.mutual_information", leaking)
+    monkeypatch.setattr("latentry.certificate.audits.controls.mutual_information", leaking)
     found = run(natural)
     assert not found.trusted
     assert "cannot be trusted" in found["controls"].verdict.sentence
@@ -39,13 +39,13 @@ def test_information_from_nowhere_is_noticed(natural, monkeypatch):
 
 
 def test_students_that_know_everything_are_noticed(natural, monkeypatch):
-    monkeypatch.setattr("latentry.certificate.parts.controls._redundancy", lambda *args: 0.0)
+    monkeypatch.setattr("latentry.certificate.audits.controls._redundancy", lambda *args: 0.0)
     failed = {name for name, claim in run(natural)["controls"].claims.items() if claim.refuted}
     assert failed == {"permuted x1, redundancy", "permuted x2, redundancy", "a coin", "constant latent"}
 
 
 def test_students_that_learn_nothing_are_noticed(natural, monkeypatch):
-    monkeypatch.setattr("latentry.certificate.parts.controls._redundancy", lambda *args: 9.0)
+    monkeypatch.setattr("latentry.certificate.audits.controls._redundancy", lambda *args: 9.0)
     failed = {name for name, claim in run(natural)["controls"].claims.items() if claim.refuted}
     assert failed == {"constant latent", "copy latent"}
 

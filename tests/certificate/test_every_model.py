@@ -8,7 +8,14 @@ from latentry.contracts import HasChannel, HasGraph, HasLatentDistributions, Has
 from latentry.models import MODELS
 
 SETTINGS = {"latent_dim": 2, "epochs": 2, "batch_size": 32, "progress": False, "validation": 0.2, "hidden": (4,)}
-SETTINGS |= {"flow__blocks": 1, "flow__components": 2, "domain_prior__hidden": (4,), "restarts": 1, "nodes": (2, 2), "flow__optimiser": "adam"}
+SETTINGS |= {
+    "flow__blocks": 1,
+    "flow__components": 2,
+    "domain_prior__hidden": (4,),
+    "restarts": 1,
+    "nodes": (2, 2),
+    "flow__optimiser": "adam",
+}
 SETTINGS |= {"estimation": "elbo"}
 # What certify asks of a model: latents of rows as a channel. Latents of any other come as an array: lt.certify(array, data).
 ABLE = sorted(name for name, kind in MODELS.items() if issubclass(kind, HasChannel) and kind.takes_tables)
@@ -65,7 +72,11 @@ def test_a_sparse_mixing_is_audited_over_restarts():
     """Planted: three latents, each with a variable of its own; two fits are compared."""
     data = lt.generators.sparse_mixing(latents=3, rows_per_domain=150, seed=0)
     training, _ = data.split(0.7, 0.3)
-    model = lt.CGVAE().set_params(epochs=3, flow__blocks=1, flow__components=2, domain_prior__hidden=(4,), restarts=1, progress=False).fit(training)
+    model = (
+        lt.CGVAE()
+        .set_params(epochs=3, flow__blocks=1, flow__components=2, domain_prior__hidden=(4,), restarts=1, progress=False)
+        .fit(training)
+    )
     part = lt.certify(model, data, only=["identifiable"], restarts=1)["identifiable"]
     assert {"sufficient changes", "sparsity of the mixing"} == set(part.claims)
     assert part.claims["sparsity of the mixing"].sentence

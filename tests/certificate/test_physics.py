@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from latentry.certificate.parts.physics import physics_numbers, physics_table
-from latentry.nets.physics import Expert, Parameter
+from latentry.certificate.audits.physics import physics_numbers, physics_table
+from latentry.nets import Expert, Parameter
 
 
 def test_each_parameter_has_its_places_and_errors():

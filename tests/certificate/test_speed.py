@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.certificate.stages import Stage
+from latentry.certificate import Stage
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +19,15 @@ def embedding():
 
 def counted(monkeypatch):
     """Every lesson: block, latent, and the rows that fitted the student."""
-    from latentry.natural.sampled import families
+    from latentry.natural.from_samples import judge
 
-    taught, teach = [], families.teach
+    taught, teach = [], judge.teach
 
     def count(rows, block, fit, audit, seed):
         taught.append((block.name, np.asarray(rows.channel.sample(0)).tobytes(), block.features.tobytes(), fit.tobytes()))
         return teach(rows, block, fit, audit, seed)
 
-    monkeypatch.setattr(families, "teach", count)
+    monkeypatch.setattr(judge, "teach", count)
     return taught
 
 
@@ -44,10 +44,10 @@ def test_every_student_is_fitted_once(embedding, monkeypatch):
 
 
 def test_the_tests_of_all_rows_serve_mixtures_and_pool(embedding, monkeypatch):
-    from latentry.natural.sampled import families
+    from latentry.natural.from_samples import judge
 
-    ran, test = [], families.neighbour_test
-    monkeypatch.setattr(families, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named))
+    ran, test = [], judge.neighbour_test
+    monkeypatch.setattr(judge, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named))
     lt.certify(embedding[1], embedding[0], only=["natural"])
     assert sorted(ran)[-1] == 600
     assert len(ran) == 4

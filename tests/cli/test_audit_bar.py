@@ -2,7 +2,7 @@
 
 import pytest
 
-from latentry.certificate.stages import Stage
+from latentry.certificate import Stage
 from latentry.cli.audit_bar import Clock, audit_bar
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import latentry as lt
-from latentry.data import Plan, assemble, batches, rows
+from latentry.data import Plan, assemble, batches, lazy_rows
 
 
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 60), st.integers(1, 30), st.integers(0, 9))
@@ -48,11 +48,11 @@ def mapped(tmp_path, rng):
 
 def test_gather_from_disk_equals_indexing(mapped, rng, monkeypatch):
     array, stored = mapped
-    monkeypatch.setattr(rows, "BLOCK_BYTES", 280)  # ten rows: many slabs
+    monkeypatch.setattr(lazy_rows, "BLOCK_BYTES", 280)  # ten rows: many slabs
     for index in (rng.permutation(500), rng.integers(0, 500, 50), np.array([499, 0, 0])):
-        assert (rows.gather(stored, index) == array[index]).all()
-        taken = rows.TakenRows(stored, np.arange(0, 500, 2))
-        assert (rows.gather(taken, index % 250) == array[::2][index % 250]).all()
+        assert (lazy_rows.gather(stored, index) == array[index]).all()
+        taken = lazy_rows.TakenRows(stored, np.arange(0, 500, 2))
+        assert (lazy_rows.gather(taken, index % 250) == array[::2][index % 250]).all()
 
 
 def test_lazy_and_resident_data_give_the_same_batches(mapped, monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound, DirectionError, Interval, maximum, minimum, total
+from latentry.evidence import Bound, DirectionError, Interval, maximum, minimum, total
 
 numbers = st.floats(-100, 100)
 slacks = st.floats(0, 10)

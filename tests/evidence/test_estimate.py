@@ -4,7 +4,7 @@ import math
 import pytest
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import Estimate
+from latentry.evidence import Estimate
 
 
 def make(**changes):

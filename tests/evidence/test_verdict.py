@@ -5,8 +5,7 @@ import json
 import pytest
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound, DirectionError
-from latentry.evidence.verdict import Verdict, all_of, judge
+from latentry.evidence import Bound, DirectionError, Verdict, all_of, judge
 
 CERTIFIED = judge("a", [Bound(0.01)], 0.05)
 REFUTED = judge("b", [Bound(0.2, "lower")], 0.05)

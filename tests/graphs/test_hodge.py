@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from latentry import graphs
 from latentry.errors import DataError
-from latentry.graphs import Graph
-from latentry.graphs.names import find_cycle
+from latentry.graphs import Graph, find_cycle
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ import pytest
 
 import latentry as lt
 from latentry.identifiability import dci, mig, sap
-from latentry.identifiability.disentanglement import _concentration, _entropy, _information
+from latentry.identifiability.metrics.disentanglement import _concentration, _entropy, _information
 
 
 def halves(z, s):

@@ -44,7 +44,7 @@ def test_a_rotation_is_low_strong_and_high_weak(rng):
 def test_canonical_variates_are_those_of_scikit_learn(rng):
     from sklearn.cross_decomposition import CCA
 
-    from latentry.identifiability.matching import _canonical
+    from latentry.identifiability.metrics.matching import _canonical
 
     s = rng.normal(size=(300, 3))
     z = s @ rng.normal(size=(3, 4)) + rng.normal(size=(300, 4))

@@ -9,12 +9,12 @@ from sklearn.metrics import mutual_info_score
 
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
-from latentry.information import mutual_information
+from latentry.information import information_of_table, mutual_information
 from latentry.information.binned import bin_codes
-from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information, information_of_table
+from latentry.information.discrete import CORRECTIONS, discrete_entropy, discrete_information
 from latentry.information.gaussian import gaussian_information, wishart_bias
 from latentry.information.ranks import folds, ranks_within, uniforms
-from latentry.information.student import (
+from latentry.information.student_copula import (
     EllipticalCopula,
     Ranks,
     fit_gaussian_copula,

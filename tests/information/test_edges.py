@@ -7,11 +7,11 @@ from scipy.signal import lfilter
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
 from latentry.information import entropy, independence_test, mutual_information, total_correlation
-from latentry.information.critic import report_terms
-from latentry.information.mixed import category_columns
+from latentry.information.critic_bounds import report_terms
+from latentry.information.mixed_variables import category_columns
 from latentry.information.normalisers import normalise
 from latentry.information.ranks import uniforms
-from latentry.information.student import fit_gaussian_copula
+from latentry.information.student_copula import fit_gaussian_copula
 from latentry.information.uncertainty import local_permutation, stratified_permutation
 
 # --- ties and copies --------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_whitening_is_stable_where_eigenvalues_meet():
 def test_rounding_makes_no_information(decimals):
     """Independent normals of spread 3, 300 rows, 20 draws: the mean strays by about .01; taken as they are, they read .1 to .2."""
     from latentry.information.ksg import ksg_local
-    from latentry.information.mixed import ross_local
+    from latentry.information.mixed_variables import ross_local
 
     rng, numbers, labels = np.random.default_rng(1), [], []
     for _ in range(20):

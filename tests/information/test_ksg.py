@@ -8,7 +8,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
 from latentry.information.ksg import ksg_local, ksg_total_correlation, neighbour_entropy, single_radius_local
-from latentry.information.mixed import category_columns, mesner_shalizi_local, ross_local
+from latentry.information.mixed_variables import category_columns, mesner_shalizi_local, ross_local
 from latentry.information.normalisers import std
 
 

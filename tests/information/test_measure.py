@@ -6,10 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import Estimate
+from latentry.evidence import Estimate
 from latentry.generators import information_tasks as it
-from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-from latentry.information.normalisers import NORMALISERS, normalise
+from latentry.information import (
+    NORMALISERS,
+    entropy,
+    independence_test,
+    mutual_information,
+    pairwise,
+    total_correlation,
+)
+from latentry.information.normalisers import normalise
 from latentry.information.uncertainty import local_permutation, permutation_p_value, subsampling_error
 
 FAST = ["ksg", "ksg2", "gaussian", "student", "binned", "mixed", "single_radius"]
@@ -117,7 +124,7 @@ def test_auto_picks_by_evidence_and_says_so(name, picked):
 
 
 def test_auto_learns_from_some_of_many_rows(monkeypatch):
-    monkeypatch.setattr("latentry.information.auto.MOST_ROWS", 1200)
+    monkeypatch.setattr("latentry.information.automatic_choice.MOST_ROWS", 1200)
     x, y = it.task("spiral of two-pair normal 3x3").sample(1800, seed=0)
     found = mutual_information(x, y)
     assert "canonical" in found.method

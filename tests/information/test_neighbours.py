@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import KDTree
 
 from latentry.information import neighbours as nb
-from latentry.information.brute import brute_neighbourhoods
+from latentry.information.brute_force_neighbours import brute_neighbourhoods
 
 
 def by_definition(parts, spaces, k, rule):
@@ -234,7 +234,7 @@ def test_wide_searches_never_hold_all_pairs():
     program = """
 import resource, numpy as np
 from latentry.information import neighbours as nb
-from latentry.information.brute import brute_neighbourhoods
+from latentry.information.brute_force_neighbours import brute_neighbourhoods
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 x = np.random.default_rng(0).standard_normal((8_000, 6))
 for search in (nb._tree_neighbourhoods, brute_neighbourhoods):

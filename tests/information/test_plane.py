@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from latentry.errors import DataError
-from latentry.information.plane import information_plane
-from latentry.information.twelve_bits import twelve_bit_run, twelve_bit_task
+from latentry.information import information_plane, twelve_bit_run, twelve_bit_task
 
 
 def activations(rng, n=500):

@@ -10,9 +10,9 @@ from scipy import stats
 from latentry.errors import DataError
 from latentry.generators import information_tasks as it
 from latentry.information import mutual_information
-from latentry.information.critic import BOUNDS, report_terms
-from latentry.information.flow import Flow, FlowTriple
-from latentry.information.trained import chained, split_rows
+from latentry.information.critic_bounds import BOUNDS, report_terms
+from latentry.information.flow_estimator import Flow, FlowTriple
+from latentry.information.trained_estimators import chained, split_rows
 from latentry.nets import Dense
 
 TRAINED = ["mine", "infonce", "nwj", "smile", "flow"]

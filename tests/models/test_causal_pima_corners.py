@@ -97,7 +97,9 @@ def fitted_expert(counts, seed=0):
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(len(counts)), counts)
     heights = 0.5 + 0.05 * rng.normal(size=len(labels))
-    curves = np.where(GRID < 0.4, heights[:, None] * GRID / 0.4, heights[:, None]) + 0.002 * rng.normal(size=(len(labels), 12))
+    curves = np.where(GRID < 0.4, heights[:, None] * GRID / 0.4, heights[:, None]) + 0.002 * rng.normal(
+        size=(len(labels), 12)
+    )
     made = new_expert(two_piece_linear(GRID), np.zeros(()), np.ones(()), np.arange(len(counts))[None], ("N1",))
     data = lt.Dataset({"curve": curves})
     return updated_expert(made, data, "curve", np.eye(len(counts))[labels], first=True)
@@ -152,7 +154,11 @@ def test_what_was_set_stays_set_in_another_world(trial):
 def test_a_run_goes_on_with_knowledge_and_experiments(tmp_path):
     _, rows = table()
     data = lt.Dataset({"x": rows}, domain=[0] * 60 + [1] * 60)
-    settings = QUICK | {"nodes": (np.int64(2), 2), "graph_search__required": [("N1", "N2")], "graph_search__tiers": [("N1",), ("N2",)]}
+    settings = QUICK | {
+        "nodes": (np.int64(2), 2),
+        "graph_search__required": [("N1", "N2")],
+        "graph_search__tiers": [("N1",), ("N2",)],
+    }
     settings |= {"interventions": {1: {"N1": 1}}, "epochs": 2}
     lt.CausalPIMA().set_params(**settings).fit(data, run=tmp_path / "run")
     again = lt.CausalPIMA().set_params(**settings).fit(data, run=tmp_path / "run", resume=True)
@@ -179,7 +185,9 @@ def test_built_in_bounds_stay_when_a_parameter_is_given():
 def test_experts_are_gaussian():
     data = lt.Dataset({"x": table()[1], "curve": np.ones((120, 12))})
     with pytest.raises(lt.DataError, match="Gaussian noise, but likelihood says 'poisson'"):
-        lt.CausalPIMA().set_params(**QUICK, likelihood={"curve": "poisson"}, experts={"curve": two_piece_linear(GRID)}).fit(data)
+        lt.CausalPIMA().set_params(
+            **QUICK, likelihood={"curve": "poisson"}, experts={"curve": two_piece_linear(GRID)}
+        ).fit(data)
 
 
 @pytest.mark.parametrize("ask", ["clusters", "nodes", "impute", "node_probabilities"])
@@ -197,7 +205,9 @@ def test_another_formula_is_not_loaded(tmp_path):
     model = curves(lambda a: a + 0 * jnp.asarray(GRID), a=1.0)
     model.save(tmp_path / "run")
     same = expert(lambda a: a * jnp.ones(12), a=1.0)
-    assert np.allclose(lt.load(tmp_path / "run", experts={"curve": same}).sample(3)["curve"], model.sample(3)["curve"], atol=1e-4)
+    assert np.allclose(
+        lt.load(tmp_path / "run", experts={"curve": same}).sample(3)["curve"], model.sample(3)["curve"], atol=1e-4
+    )
     for given, sentence in (
         ({"curve": expert(lambda a: 2 * a + 0 * jnp.asarray(GRID), a=1.0)}, "makes other rows"),
         ({"curve": expert(lambda b: b + 0 * jnp.asarray(GRID), b=1.0)}, "give {'curve': your expert of a}"),
@@ -223,7 +233,11 @@ def test_nodes_that_say_nothing_are_doubted():
     from latentry.models.causal_pima.latent_graph import latent_graph
 
     names = ("N1", "N2")
-    cases = {"node N1 has one value": [[50, 50], [0, 0]], "copies of each other": [[50, 0], [0, 50]], "": [[30, 20], [20, 30]]}
+    cases = {
+        "node N1 has one value": [[50, 50], [0, 0]],
+        "copies of each other": [[50, 0], [0, 50]],
+        "": [[30, 20], [20, 30]],
+    }
     for words, table in cases.items():
         counts = Counts.from_table(np.array(table, float), names)
         found = latent_graph(Graph(names, (), (2, 2)), counts, Knowledge(names), [])
@@ -243,6 +257,8 @@ def test_many_values_do_not_lie_on_one_line():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 6, 300)
     angle = 2 * np.pi * group / 6
-    rows = 4 * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(300, 5))
+    rows = 4 * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(
+        size=(300, 5)
+    )
     model = lt.CausalPIMA().set_params(**QUICK | {"nodes": (6,)}, epochs=40).fit(rows)
     assert adjusted_rand_score(group, model.clusters(rows)) > 0.9

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from latentry import graphs
-from latentry.generators.circles import circles_graph
+from latentry.generators import circles_graph
 from latentry.graphs import Graph, Knowledge
 from latentry.models.causal_pima.first_reading import hills, reading, rows_as_nodes
 from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, e_step, m_step, moments, shape_of

@@ -1,8 +1,6 @@
 import math
-import sys
 import zlib
 from dataclasses import replace
-from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -19,15 +17,22 @@ from latentry.models.estimator.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-
-from test_loop import same
-
-TINY = {"latent_dim": 6, "style_dim": 2, "networks__channels": 2, "networks__most_channels": 4, "networks__style_width": 4, "batch_size": 8}
+TINY = {"latent_dim": 6, "style_dim": 2, "batch_size": 8}
+TINY |= {"networks__channels": 2, "networks__most_channels": 4, "networks__style_width": 4}
 
 
 def tiny(**changes):
-    return lt.CGGAN().set_params(**{**TINY, "epochs": 2, "adversarial__autoencode": 0.0, "adversarial__pretrain": 0.0, "progress": False, "seed": 3, **changes})
+    return lt.CGGAN().set_params(
+        **{
+            **TINY,
+            "epochs": 2,
+            "adversarial__autoencode": 0.0,
+            "adversarial__pretrain": 0.0,
+            "progress": False,
+            "seed": 3,
+            **changes,
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +101,11 @@ def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
 def test_what_cannot_be_asked_of_it(fitted, pictures):
     images = pictures["image"]
     unseen = "domain 7 was not among the 2 domains the model was fitted with"
-    for ask in (lambda: fitted.sample(2, domain=7), lambda: fitted.translate(images, to=7), lambda: fitted.reconstruct(images, 7)):
+    for ask in (
+        lambda: fitted.sample(2, domain=7),
+        lambda: fitted.translate(images, to=7),
+        lambda: fitted.reconstruct(images, 7),
+    ):
         with pytest.raises(lt.DataError, match=unseen):
             ask()
     with pytest.raises(lt.DataError, match="domain has 2 entries for 3 pictures"):
@@ -109,7 +118,7 @@ def test_what_cannot_be_asked_of_it(fitted, pictures):
         fitted.translate(images, to=1, inversion="optimise")
 
 
-def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
+def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path, same):
     fitted.save(tmp_path / "run")
     back = lt.load(tmp_path / "run")
     assert back.get_params() == fitted.get_params()
@@ -119,7 +128,7 @@ def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path):
     assert same(tiny().fit(pictures).module_, fitted.module_)
 
 
-def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path):
+def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path, same):
     """Players, average, optimisers, probability of augmentation, history: the same bits from each of the six moments."""
     model, moments = tiny(), []
     model.record_ = model.study(pictures)
@@ -241,7 +250,9 @@ def test_samples_are_drawn_from_the_law_of_content(fitted):
 def test_a_latent_that_the_mask_leaves_still_takes_part_in_the_law_of_content(fitted):
     generator = eqx.tree_at(lambda g: g.domains.importance, fitted.module_.makers.generator, jnp.array([1.0, 0.05]))
     last = generator.content.layers.last.weight
-    generator = eqx.tree_at(lambda g: g.content.layers.last.weight, generator, jax.random.normal(jax.random.key(0), last.shape))
+    generator = eqx.tree_at(
+        lambda g: g.content.layers.last.weight, generator, jax.random.normal(jax.random.key(0), last.shape)
+    )
     noise = jax.random.normal(jax.random.key(1), (6,))
     slopes = np.asarray(jax.jacobian(lambda one: generator.codes(one[None])[0])(noise))
     assert np.array_equal(slopes[0], np.eye(6)[0])

@@ -8,10 +8,11 @@ import pytest
 
 import latentry as lt
 from latentry.data import Batch
+from latentry.models import choose_sparsity
 from latentry.models.cgvae.losses import AnchoredManifold, Penalties, changes, mixing_strengths
 from latentry.models.cgvae.module import all_but_given
 from latentry.models.networks import NegativeElbo
-from latentry.models.selection.choose_sparsity import _chosen, choose_sparsity
+from latentry.models.selection.choose_sparsity import _chosen
 from latentry.nets import SparsityTerm
 
 SMALL = {
@@ -47,7 +48,10 @@ def staged(wide):
 
 def test_without_a_penalty_it_is_the_identifiable_flow(data):
     few = SMALL | {"epochs": 3}
-    plain, mine = lt.IFlow().set_params(domain_prior__shrink=0, **few).fit(data), lt.CGVAE().set_params(sparsity=0.0, mixing_penalty__start="random", **few).fit(data)
+    plain, mine = (
+        lt.IFlow().set_params(domain_prior__shrink=0, **few).fit(data),
+        lt.CGVAE().set_params(sparsity=0.0, mixing_penalty__start="random", **few).fit(data),
+    )
     assert np.allclose(mine.transform(data), plain.transform(data), atol=1e-2)  # sums in another order
     assert mine.score(data) == pytest.approx(plain.score(data), abs=1e-3)
     assert mine.score_name == "log likelihood"
@@ -199,7 +203,10 @@ def test_the_weight_is_chosen_by_likelihood_then_stability():
 def test_the_price_of_an_edge_decides_between_weights(data):
     """At no price the best likelihood wins; at a high one the fewest edges do."""
     settings = SMALL | {"epochs": 2}
-    paths = [choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.0, 2.0), starts=2, price=p) for p in (0.0, 50.0)]
+    paths = [
+        choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.0, 2.0), starts=2, price=p)
+        for p in (0.0, 50.0)
+    ]
     free, dear = paths
     counts = np.array([one.edge_count(data.split(0.8, 0.2, seed=0)[1]) for one in dear.best])
     for path, price in ((free, 0.0), (dear, 50.0)):  # the same fits, judged at other prices
@@ -242,7 +249,10 @@ def fit(rows, **changes):
         (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows = 0"),
         (lambda d: fit(d, mixing_penalty__directions=0), "directions = 0"),
         (lambda d: fit(d, latent_dim=4), "more latents than the data can hold"),
-        (lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)), "for these data give a number"),
+        (
+            lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)),
+            "for these data give a number",
+        ),
         (lambda d: fit(d.with_domain(None)), "needs a domain for each row"),
         (lambda d: fit(d.with_domain([0] * len(d))), "at least 2 domains, the data have 1"),
         (lambda d: choose_sparsity(lt.IFlow(), d), "give a CGVAE, not IFlow"),

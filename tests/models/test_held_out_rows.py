@@ -9,8 +9,23 @@ from latentry.models import MODELS, model_class
 from latentry.training import Feed
 
 ROWS = 500
-SMALL = {"latent_dim": 2, "epochs": 1, "batch_size": 64, "progress": False, "validation": 0.2, "hidden": (4,), "flow__blocks": 1}
-SMALL |= {"flow__components": 2, "restarts": 1, "flow__optimiser": "adam", "estimation": "elbo", "mixing_penalty__start": "random", "sparsity": 0.0}
+SMALL = {
+    "latent_dim": 2,
+    "epochs": 1,
+    "batch_size": 64,
+    "progress": False,
+    "validation": 0.2,
+    "hidden": (4,),
+    "flow__blocks": 1,
+}
+SMALL |= {
+    "flow__components": 2,
+    "restarts": 1,
+    "flow__optimiser": "adam",
+    "estimation": "elbo",
+    "mixing_penalty__start": "random",
+    "sparsity": 0.0,
+}
 DOMAINS = {
     "no domain": lambda rng: None,
     "labels": lambda rng: np.arange(ROWS) % 2,
@@ -68,7 +83,19 @@ def test_rows_called_held_out_did_not_train(name, domain, fed, tmp_path):
 
 def test_a_model_without_held_out_rows_says_so(tmp_path):
     data = lt.generators.domain_images(rows_per_domain=32, size=8)
-    model = lt.CGGAN().set_params(latent_dim=4, style_dim=1, epochs=1, networks__channels=2, networks__most_channels=4, batch_size=16, progress=False).fit(data)
+    model = (
+        lt.CGGAN()
+        .set_params(
+            latent_dim=4,
+            style_dim=1,
+            epochs=1,
+            networks__channels=2,
+            networks__most_channels=4,
+            batch_size=16,
+            progress=False,
+        )
+        .fit(data)
+    )
     model.save(tmp_path / "run")
     for each in (model, lt.load(tmp_path / "run")):
         assert len(each.record_.held_out) == 0

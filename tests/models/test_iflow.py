@@ -55,7 +55,9 @@ def test_the_units_of_a_continuous_domain_do_not_matter(rng):
     plain, years = (lt.IFlow().set_params(**settings).fit(rows, of) for of in (u, 2005 + 15 * u))
     assert np.allclose(plain.transform(rows), years.transform(rows), atol=1e-2)
     grid = np.linspace(-1, 1, 5)
-    assert np.allclose(plain.latent_distributions(u=grid).scale, years.latent_distributions(u=2005 + 15 * grid).scale, rtol=1e-2)
+    assert np.allclose(
+        plain.latent_distributions(u=grid).scale, years.latent_distributions(u=2005 + 15 * grid).scale, rtol=1e-2
+    )
     assert len(plain.latent_distributions().rows) == 6  # each stands for 50 rows
 
 
@@ -86,11 +88,15 @@ def test_only_the_first_means_move(rng):
     assert (np.ptp(laws.scale, axis=0) > 0).all()
 
 
-@pytest.mark.parametrize("u", [np.array([0, 0, 1, 2]), np.array([[0.1], [0.1], [0.5], [0.7]])], ids=["labels", "columns"])
+@pytest.mark.parametrize(
+    "u", [np.array([0, 0, 1, 2]), np.array([[0.1], [0.1], [0.5], [0.7]])], ids=["labels", "columns"]
+)
 def test_a_shrunk_loss_adds_the_variance_of_the_scales(u):
     """Against NumPy, over the domains as they occurred: what the batch holds does not matter."""
     continuous = u.ndim == 2
-    law = prior_for("gaussian", 2, domains=1 if continuous else 3, continuous=continuous, hidden=(4,), key=jax.random.key(0))
+    law = prior_for(
+        "gaussian", 2, domains=1 if continuous else 3, continuous=continuous, hidden=(4,), key=jax.random.key(0)
+    )
     u = jnp.asarray(u)
     batch = Batch({}, {}, u[:1], jnp.ones(1))
     module = SimpleNamespace(prior=law, seen=u)
@@ -114,7 +120,11 @@ def test_shrinking_draws_the_scales_together(rng):
 def test_rows_of_a_chosen_domain(rng):
     scale = np.array([[1.0, 1.0], [5.0, 1.0]])
     u = np.arange(600) % 2
-    model = lt.IFlow().set_params(**SMALL, batch_size=16).fit(rng.normal(size=(600, 2)) * scale[u], np.array(["calm", "wild"])[u])
+    model = (
+        lt.IFlow()
+        .set_params(**SMALL, batch_size=16)
+        .fit(rng.normal(size=(600, 2)) * scale[u], np.array(["calm", "wild"])[u])
+    )
     calm, wild = model.sample(400, "calm"), model.sample(400, domain="wild", seed=1)
     assert wild[:, 0].std() > 2 * calm[:, 0].std()
     each = model.sample(400, domain=np.array(["calm", "wild"])[np.arange(400) % 2])
@@ -142,7 +152,11 @@ def test_rows_at_a_value_of_a_continuous_domain(rng):
 
 
 BAD = {
-    "moving latents": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"domain_prior__moving": 4}, "moving = 4, but there are 3 latents"),
+    "moving latents": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__moving": 4},
+        "moving = 4, but there are 3 latents",
+    ),
     "moving in place": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"domain_prior__moving": 1, "prior": "variance"},
@@ -153,8 +167,16 @@ BAD = {
         {"domain_prior__moving": 1, "prior": "exponential"},
         "further statistics move every mean",
     ),
-    "nothing changes": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"domain_prior__moving": 0, "prior": "mean"}, "leaves nothing"),
-    "shrink": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"domain_prior__shrink": -1.0}, "shrink = -1.0: give a weight"),
+    "nothing changes": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__moving": 0, "prior": "mean"},
+        "leaves nothing",
+    ),
+    "shrink": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__shrink": -1.0},
+        "shrink = -1.0: give a weight",
+    ),
     "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
     "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
     "one domain": (lambda r: lt.Dataset(r, domain=[0] * 20), {}, "at least 2 domains, the data have 1"),
@@ -182,7 +204,11 @@ BAD = {
     "one row": (lambda r: lt.Dataset(r, domain=["a"] * 19 + ["b"]), {}, "domain 'b' has 1 row: too few"),
     "constant u": (lambda r: lt.Dataset(r, domain=np.full(20, 0.5)), {}, "u is constant in column 0"),
     "optimiser": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__optimiser": "soup"}, "did you mean 'soap'"),
-    "table": (lambda r: lt.Dataset(r, domain=r[:, 0]), {"domain_prior__table": True}, "u is continuous: a table has one row"),
+    "table": (
+        lambda r: lt.Dataset(r, domain=r[:, 0]),
+        {"domain_prior__table": True},
+        "u is continuous: a table has one row",
+    ),
     "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__blocks": 0}, "blocks = 0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
 }

@@ -9,7 +9,14 @@ from latentry.data import Batch
 from latentry.models.domain_prior import NegativeBound
 from latentry.models.ivae.losses import WeightedSplit
 
-SMALL = {"latent_dim": 2, "hidden": (32, 32), "flow__blocks": 3, "flow__components": 6, "batch_size": 64, "progress": False}
+SMALL = {
+    "latent_dim": 2,
+    "hidden": (32, 32),
+    "flow__blocks": 3,
+    "flow__components": 6,
+    "batch_size": 64,
+    "progress": False,
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,9 @@ def test_it_finds_the_sources_behind_more_columns_and_noise(wide, staged):
 
 def test_the_flow_does_the_same_when_told_fewer_latents_than_columns(wide):
     training, held_out = wide
-    model = lt.IFlow().set_params(latent_dim=2, hidden=(32, 32), flow__blocks=3, flow__components=6, batch_size=64, epochs=60, progress=False)
+    model = lt.IFlow().set_params(
+        latent_dim=2, hidden=(32, 32), flow__blocks=3, flow__components=6, batch_size=64, epochs=60, progress=False
+    )
     found = model.fit(training).transform(held_out)
     assert lt.mcc(found, held_out.factors) > 0.9
     assert model.score_name.startswith("evidence lower bound")
@@ -132,7 +141,9 @@ def test_fit_transform_passes_the_domain_on(wide):
 
 def test_the_weight_of_the_divergence_counts_in_a_staged_fit_too(wide):
     settings = SMALL | {"epochs": 3}
-    one, two = (lt.IVAE().set_params(**settings, training__beta=beta).fit(wide[0]).transform(wide[1]) for beta in (1.0, 20.0))
+    one, two = (
+        lt.IVAE().set_params(**settings, training__beta=beta).fit(wide[0]).transform(wide[1]) for beta in (1.0, 20.0)
+    )
     assert (one != two).any()
 
 
@@ -170,7 +181,11 @@ def test_a_continuous_domain_and_further_statistics(rng):
     u = rng.uniform(-1, 1, size=600)
     rows = rng.normal(size=(600, 2)) * np.exp(np.column_stack([u, -2 * u]))
     wide = np.column_stack([rows, rows.sum(axis=1), rows[:, 0] ** 2])
-    model = lt.IVAE().set_params(**SMALL | {"hidden": (8,)}, prior="exponential", domain_prior__statistics=4, epochs=4).fit(wide, u)
+    model = (
+        lt.IVAE()
+        .set_params(**SMALL | {"hidden": (8,)}, prior="exponential", domain_prior__statistics=4, epochs=4)
+        .fit(wide, u)
+    )
     laws = model.latent_distributions(u=np.linspace(-1, 1, 7))
     assert laws.natural.shape == (7, 2, 4)
     assert laws.fisher.shape == (7, 2, 4, 4)
@@ -204,7 +219,10 @@ BAD = {
     "split of a staged fit": ({"bound__split": (1, 1, 1, 1)}, 'use it with estimation="elbo"'),
     "importance": ({"bound__importance": 0}, "importance = 0"),
     "prior": ({"prior": "normal"}, "prior 'normal' is not known"),
-    "statistics": ({"prior": "exponential", "domain_prior__statistics": 2}, "statistics = 2: give a whole number of at least 3"),
+    "statistics": (
+        {"prior": "exponential", "domain_prior__statistics": 2},
+        "statistics = 2: give a whole number of at least 3",
+    ),
     "beta beside importance": ({"training__beta": 2.0, "bound__importance": 3}, "leave it at 1"),
     "temperature": ({"networks__temperature": 0.0}, "temperature = 0.0"),
 }
@@ -223,7 +241,11 @@ def test_modalities_with_holes_and_subsets_of_them(rng):
     table, curve = latent * [1.0, -1.0, 2.0], np.sin(latent * np.linspace(0, 1, 8))[..., None]
     table[5], curve[7] = np.nan, np.nan
     data = lt.Dataset({"table": table, "curve": curve}, domain=u)
-    model = lt.IVAE().set_params(latent_dim=1, hidden=(8,), flow__blocks=1, flow__components=2, epochs=4, progress=False).fit(data)
+    model = (
+        lt.IVAE()
+        .set_params(latent_dim=1, hidden=(8,), flow__blocks=1, flow__components=2, epochs=4, progress=False)
+        .fit(data)
+    )
     assert np.isfinite(model.transform(data)).all()
     alone = model.transform(lt.Dataset({"curve": curve[:5]}))
     assert alone.shape == (5, 1)

@@ -8,10 +8,10 @@ import pytest
 from latentry.data import CategoricalChannel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.generators import finite_laws
-from latentry.natural import audit, check, noise_curve, redundancy_error
-from latentry.natural.sampled.refutation import neighbour_test, residual_power, residual_test
-from latentry.natural.sampled.rows import Block, gather
-from latentry.natural.sampled.students import teach
+from latentry.natural import as_rows, audit, check, noise_curve, redundancy_error
+from latentry.natural.from_samples.independence_tests import neighbour_test, residual_power, residual_test
+from latentry.natural.from_samples.observables import Block
+from latentry.natural.from_samples.redundancy_bounds import teach
 
 
 def run(family, n=6000, seed=0, **options):
@@ -83,7 +83,7 @@ def test_the_student_bounds_the_true_error_from_above():
     """The held-out mean loss is ε plus the student's own regret, so on average it lies above ε = 0.149."""
     family = finite_laws.noisy_copies(2, 0.1)
     sample = family.sample(8000, 0)
-    rows = gather(
+    rows = as_rows(
         {"a": sample.observables[:, 0], "b": sample.observables[:, 1]},
         CategoricalChannel(sample.channel_rows),
         blocks=None,
@@ -224,7 +224,7 @@ def test_wide_blocks_are_seen_by_their_leading_components():
     found = audit({"image": image, "curve": curve}, np.zeros(600, dtype=int), epsilon=0.3)
     assert found.claims[0].verdict.refuted
     assert "see the leading components of image, curve" in " ".join(found.notes)
-    rows = gather(
+    rows = as_rows(
         {"image": image, "curve": curve},
         np.zeros(600, dtype=int),
         blocks=None,
@@ -235,24 +235,24 @@ def test_wide_blocks_are_seen_by_their_leading_components():
         seed=0,
     )
     assert [b.features.shape[1] for b in rows.blocks] == [30, 8]
-    assert [b.gist.shape[1] for b in rows.blocks] == [5, 5]
-    assert abs(np.corrcoef(rows.blocks[0].gist[:, 0], z[:, 0])[0, 1]) > 0.98
+    assert [b.summary.shape[1] for b in rows.blocks] == [5, 5]
+    assert abs(np.corrcoef(rows.blocks[0].summary[:, 0], z[:, 0])[0, 1]) > 0.98
 
 
 def test_many_labels_are_seen_by_the_common_ones():
     codes = np.concatenate([np.arange(40), np.repeat(7, 60)])
     block = Block.of_labels("x", codes)
-    assert block.gist.shape == (100, 12)
-    np.testing.assert_allclose(block.gist.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(block.gist[:, 0], codes == 7)
+    assert block.summary.shape == (100, 12)
+    np.testing.assert_allclose(block.summary.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(block.summary[:, 0], codes == 7)
 
 
 def test_a_quantiser_is_judged_on_rows_it_did_not_see():
     _, views = gaussian_views(600)
     options = {"blocks": None, "domain": None, "noise": None, "fit": 0.5, "seed": 0}
-    rows = gather(views, views["a"] + views["b"], quantiser=3, **options)
+    rows = as_rows(views, views["a"] + views["b"], quantiser=3, **options)
     np.testing.assert_array_equal(rows.untouched, rows.audit)
-    plain = gather(views, GaussianChannel(views["a"], np.ones((600, 1))), quantiser=None, **options)
+    plain = as_rows(views, GaussianChannel(views["a"], np.ones((600, 1))), quantiser=None, **options)
     assert len(plain.untouched) == 600
 
 
@@ -308,7 +308,7 @@ LATENT = np.arange(100) % 2
             lambda: audit({"a": np.linspace(0, 1, 100), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
             "family='discrete' needs labels everywhere",
         ),
-        (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "the latent is not finite in row 0"),
+        (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "not finite in row 0"),
         (lambda: audit(ROWS, np.zeros((100, 1)), epsilon=0.1, quantiser=1), "quantiser=1 must be at least 2"),
         (
             lambda: audit(Dataset({"left": np.zeros((50, 1))}), np.zeros(50, int), epsilon=0.1, blocks=["lef"]),

@@ -5,13 +5,12 @@ import pytest
 from scipy.stats import binom
 
 from latentry.errors import DataError
-from latentry.generators.finite_laws import near_miss, planted_natural
-from latentry.natural import gaussian_total_correlation, mean_upper, mediation_error
-from latentry.natural.sampled.ball import largest_divergence, radius
-from latentry.natural.sampled.claims import Claim, holm
-from latentry.natural.sampled.intervals import Ratio, discrete_ratio, gaussian_ratio, joint_codes
-from latentry.natural.sampled.mediation import tabulate
-from latentry.natural.sampled.rows import gather
+from latentry.generators import near_miss, planted_natural
+from latentry.natural import Claim, as_rows, gaussian_total_correlation, mean_upper, mediation_error
+from latentry.natural.from_samples.divergence_ball import largest_divergence, radius
+from latentry.natural.from_samples.error_verdicts import holm
+from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
+from latentry.natural.from_samples.mediation_bounds import tabulate
 
 
 def allowed(runs, level, failure=1e-6):
@@ -103,7 +102,7 @@ def test_the_largest_divergence_against_brute_force(seed):
 def rows_of(family, n, seed):
     sample = family.sample(n, seed)
     named = {"a": sample.observables[:, 0], "b": sample.observables[:, 1]}
-    return gather(
+    return as_rows(
         named,
         sample.latent,
         blocks=None,
@@ -143,7 +142,7 @@ def test_labels_that_disagree_make_a_table_of_labels():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (3000, 2))
     latent = (rng.random(3000) < 0.3).astype(int)
-    rows = gather(
+    rows = as_rows(
         {"a": x[:, 0], "b": x[:, 1]}, latent, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0
     )
     table = tabulate(rows, rows.untouched, 0)
@@ -231,7 +230,7 @@ def test_scouts_do_not_hide_rare_cells():
     for seed in range(60):
         cells = np.random.default_rng(seed).choice(16, 400, p=(law / law.sum()).ravel())
         columns = {"a": np.append(cells // 4, range(4)), "b": np.append(cells % 4, range(4))}
-        rows = gather(
+        rows = as_rows(
             columns, np.zeros(404, int), blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=seed
         )
         table = tabulate(rows, np.arange(400), seed)

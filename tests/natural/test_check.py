@@ -7,8 +7,8 @@ import pytest
 
 from latentry.errors import DataError
 from latentry.generators import finite_laws
-from latentry.natural import ball, check
-from latentry.natural.laws import MAX_CELLS, as_channel, as_law, as_laws
+from latentry.natural import as_channel, as_law, as_laws, ball, check
+from latentry.natural.distributions import MAX_CELLS
 
 FAIR = np.full((2, 2), 0.25)
 CONSTANT = np.ones((2, 2, 1))

@@ -40,7 +40,7 @@ def test_independent_labels_are_not_refuted_by_their_ties(rng):
 
 
 def test_many_blocks_that_lean_the_same_way_have_a_wider_interval():
-    from latentry.natural.sampled.intervals import gaussian_ratio
+    from latentry.natural.from_samples.likelihood_ratio import gaussian_ratio
 
     covariance = np.full((6, 6), 0.3) + 0.7 * np.eye(6)
     six = gaussian_ratio(covariance, 1000, [[i] for i in range(6)], [])

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from latentry.generators.finite_laws import random_family, xor_across_domains
+from latentry.generators import random_family, xor_across_domains
 from latentry.natural import (
+    Family,
     check,
     conditional_entropy,
     mediation_error,
@@ -14,7 +15,6 @@ from latentry.natural import (
     redundancy_error,
     total_correlation,
 )
-from latentry.natural.mixtures import Family
 
 CASES = [
     (shape, latents, domains, seed)

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from latentry.errors import DataError
-from latentry.generators.finite_laws import noisy_copies, planted_natural, random_family
+from latentry.generators import noisy_copies, planted_natural, random_family
 from latentry.natural import (
+    Family,
     check,
     entropy,
     functional_common_information,
@@ -25,12 +26,11 @@ from latentry.natural import (
     weighted_score,
     wyner,
 )
-from latentry.natural.mixtures import Family
-from latentry.natural.optimum.envelope import concave_envelope
-from latentry.natural.optimum.partitions import Cells
-from latentry.natural.optimum.polish import descend, score_and_slope
-from latentry.natural.optimum.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
-from latentry.natural.suprema import worst_score
+from latentry.natural.search.envelope import concave_envelope
+from latentry.natural.search.local_descent import descend, score_and_gradient
+from latentry.natural.search.partitions import Cells
+from latentry.natural.search.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
+from latentry.natural.worst_mixture import worst_score
 
 
 def random_law(shape, seed, concentration=1.0):
@@ -80,7 +80,7 @@ def test_weights_and_the_slope():
     law = random_law((2, 3), 3)
     channel = np.random.default_rng(1).dirichlet(np.ones(3), size=(2, 3))
     w = (0.7, 1.5, 0.2)
-    score, slope = score_and_slope(law, channel, w)
+    score, slope = score_and_gradient(law, channel, w)
     assert score == pytest.approx(weighted_score(law, channel, w), abs=1e-12)
     move = np.random.default_rng(2).normal(size=channel.shape)
     move -= move.mean(axis=-1, keepdims=True)

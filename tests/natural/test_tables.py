@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentry.errors import DataError
-from latentry.generators.finite_laws import random_family
+from latentry.generators import random_family
 from latentry.natural import from_columns
 
 

@@ -6,8 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from latentry.nets.convolution import ConvolutionDecoder, ConvolutionEncoder, spatial
-from latentry.nets.convolve import convolve, convolve_doubled
+from latentry.nets import ConvolutionDecoder, ConvolutionEncoder
+from latentry.nets.images.convolution_networks import spatial
+from latentry.nets.images.convolution_steps import convolve, convolve_doubled
 from latentry.nets.layers import convolution, linear, uniform
 
 KEY = jax.random.key(3)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from latentry.nets.prior import prior_for
-from latentry.nets.sigmoidal import sigmoidal, sigmoidal_inverse, sigmoidal_prior
+from latentry.nets import prior_for, sigmoidal_prior
+from latentry.nets.sigmoidal import sigmoidal, sigmoidal_inverse
 
 KEY = jax.random.key(0)
 

@@ -3,11 +3,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from latentry.nets import augmentation
-from latentry.nets.domain_style import DomainFlow
-from latentry.nets.equalised import EqualLinear, double, halve
-from latentry.nets.residual import batch_deviation
-from latentry.nets.style import ModulatedConvolution, Synthesis, resolutions
+from latentry.nets import DomainFlow, EqualLinear, Synthesis, resolutions
+from latentry.nets.images import augmentation
+from latentry.nets.images.equalised_layers import double, halve
+from latentry.nets.images.residual_networks import batch_deviation
+from latentry.nets.images.style_synthesis import ModulatedConvolution
 
 augment = jax.jit(augmentation.augment, static_argnums=2)  # one program rather than one for each operation
 

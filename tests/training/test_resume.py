@@ -4,7 +4,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,8 @@ import pytest
 import latentry as lt
 from latentry.training import run
 
-sys.path.insert(0, str(Path(__file__).parent))
 
-from test_loop import same
-
-
-def test_resumed_at_every_step_is_the_straight_run(tmp_path):
+def test_resumed_at_every_step_is_the_straight_run(tmp_path, same):
     """Weights, optimiser, history: the same bits, through the files, from every one of the 18 moments."""
     rows = np.random.default_rng(0).normal(size=(45, 3))
 
@@ -64,7 +59,7 @@ def _wait_for(path, process):
 
 
 @pytest.mark.slow
-def test_killed_at_four_random_moments_is_the_straight_run(tmp_path):
+def test_killed_at_four_random_moments_is_the_straight_run(tmp_path, same):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     rows = np.random.default_rng(0).normal(size=(400, 4))
@@ -89,7 +84,7 @@ def test_killed_at_four_random_moments_is_the_straight_run(tmp_path):
     assert resumed.history_ == straight.history_
 
 
-def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng):
+def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng, same):
     rows = rng.normal(size=(200, 3))
     settings = {"latent_dim": 1, "hidden": (4,), "batch_size": 8, "progress": False, "epochs": 40}
 

@@ -1,9 +1,25 @@
 """From latents and rows to a certificate and its report."""
 
+from latentry.certificate.certificate import Certificate
 from latentry.certificate.certify import certify
-from latentry.certificate.comparing import Comparison, check
-from latentry.certificate.part import PARTS, Part
-from latentry.certificate.record import Certificate
+from latentry.certificate.question import PARTS, Part
+from latentry.certificate.recheck import Comparison, check
 from latentry.certificate.schema import SCHEMA
+from latentry.certificate.splitting import FEWEST
+from latentry.certificate.stages import Stage
+from latentry.certificate.subject import Settings
+from latentry.certificate.whole_files import write_whole
 
-__all__ = ["PARTS", "SCHEMA", "Certificate", "Comparison", "Part", "certify", "check"]
+__all__ = [
+    "FEWEST",
+    "PARTS",
+    "SCHEMA",
+    "Certificate",
+    "Comparison",
+    "Part",
+    "Settings",
+    "Stage",
+    "certify",
+    "check",
+    "write_whole",
+]

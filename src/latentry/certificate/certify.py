@@ -16,15 +16,15 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from latentry.certificate.part import PARTS, Part
-from latentry.certificate.parts import AUDITS
-from latentry.certificate.record import Certificate
+from latentry.certificate.audits import AUDITS
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.question import PARTS, Part
 from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages
-from latentry.certificate.subject import Blocks, Settings, Subject, subject_of, taken
+from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
 from latentry.contracts import HasChannel, KeepsFitRecord
-from latentry.data import CategoricalChannel, Dataset, GaussianChannel
+from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
 from latentry.threads import single_threaded
@@ -52,7 +52,7 @@ def certify(
     """Audit latents on rows that did not train them, and say how far they can be trusted.
 
     >>> import latentry as lt
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> sample = planted_natural().sample(6000, seed=0)
     >>> rows = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
     >>> certificate = lt.certify(sample.latent, rows, domain=sample.domain, epsilon=0.05)
@@ -166,9 +166,7 @@ def _check_fits(latents: Any, data: Dataset) -> None:
 def _taken(latents: Any, rows: np.ndarray) -> Any:
     if isinstance(latents, HasChannel):
         return latents
-    return (
-        taken(latents, rows) if isinstance(latents, CategoricalChannel | GaussianChannel) else np.asarray(latents)[rows]
-    )
+    return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
 
 
 def _about(subject: Subject) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The papers behind the methods of a certificate, found by the words in which the methods are named."""
+"""The papers behind the methods of a certificate, looked up by the words in which the methods are named."""
 
 from __future__ import annotations
 

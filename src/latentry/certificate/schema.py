@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from latentry.certificate.part import PARTS
+from latentry.certificate.question import PARTS
 from latentry.errors import DataError
 
 __all__ = ["SCHEMA", "VERSION", "require_form"]

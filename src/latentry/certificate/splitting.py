@@ -14,7 +14,7 @@ from latentry.errors import DataError
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
 
 _ASIDE = "Certify on new rows, or fit on a part: training, fresh = data.split(0.8, 0.2)."
-_DISTINCT = 0.9  # share of distinct rows above which an equal row is the same row
+_DISTINCT = 0.9  # fraction of distinct rows above which an equal row is the same row
 FEWEST = 40  # rows that can be audited at all: half of them fit students, half are judged
 
 
@@ -139,6 +139,6 @@ def _enough(split: Split) -> Split:
     if len(split.rows) < FEWEST:
         raise DataError(
             f"{len(split.rows)} rows are left to audit, and at least {FEWEST} are needed: half of them fit students, half are "
-            "judged. Give more rows that the model has not seen, or fit again with a larger validation share."
+            "judged. Give more rows that the model has not seen, or fit again with a larger validation fraction."
         )
     return split

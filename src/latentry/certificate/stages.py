@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from latentry.certificate.gist import is_label
+from latentry.certificate.leading_components import is_label
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions
 

@@ -12,10 +12,18 @@ import numpy as np
 
 from latentry.certificate.splitting import FEWEST
 from latentry.contracts import HasChannel, HasClusters, HasGraph
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.data import (
+    CategoricalChannel,
+    Channel,
+    Dataset,
+    GaussianChannel,
+    channel_from_array,
+    column_scales,
+    nearest_centres,
+)
 from latentry.errors import DataError, nearest
 
-__all__ = ["Settings", "Subject", "subject_of", "taken"]
+__all__ = ["Settings", "Subject", "subject_of"]
 
 Blocks = Mapping[str, Sequence[int]] | Sequence[str] | None
 
@@ -107,9 +115,9 @@ class Subject:
         return replace(
             self,
             data=self.data.take(rows),
-            latents=None if self.latents is None else taken(self.latents, rows),
-            clusters=None if self.clusters is None else taken(self.clusters, rows),
-            nodes={name: taken(channel, rows) for name, channel in self.nodes.items()},
+            latents=None if self.latents is None else self.latents.take(rows),
+            clusters=None if self.clusters is None else self.clusters.take(rows),
+            nodes={name: channel.take(rows) for name, channel in self.nodes.items()},
             others=tuple(other.take(rows) for other in self.others),
         )
 
@@ -123,7 +131,7 @@ def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[
         raise DataError("others: give fits of the same model; latents from elsewhere have none.")
     if isinstance(source, CategoricalChannel):
         return Subject(data, None, source, {}, settings, definition="a latent with finitely many values, as given")
-    channel = source if isinstance(source, GaussianChannel) else _embedding(source)
+    channel = source if isinstance(source, GaussianChannel) else channel_from_array(source)
     if isinstance(channel, CategoricalChannel):
         return Subject(data, None, channel, {}, settings, definition="labels, as given")
     latents, words = _declared(channel, settings, "the embedding")
@@ -168,19 +176,11 @@ def _normal(table: Any) -> np.ndarray:
     return values / values.sum(axis=1, keepdims=True)
 
 
-def taken(channel: Any, rows: np.ndarray) -> Any:
-    """The same channel for fewer rows."""
-    if isinstance(channel, CategoricalChannel):
-        return CategoricalChannel(channel.probabilities[rows])
-    return GaussianChannel(channel.mean[rows], channel.scale[rows])
-
-
 def _declared(channel: GaussianChannel, settings: Settings, what: str) -> tuple[GaussianChannel, str]:
     """A latent without noise has infinite information about its input: noise is declared as part of what it is."""
     if (channel.scale > 0).all():
         return channel, what
-    spread = channel.mean.std(axis=0)
-    mean = channel.mean / np.where(spread > 0, spread, 1.0)
+    mean = channel.mean / column_scales(channel.mean)
     words = f"{what}, each latent divided by its spread, plus Gaussian noise of {settings.noise:g}"
     return GaussianChannel(mean, np.full_like(mean, settings.noise)), words
 
@@ -190,39 +190,15 @@ def _quantised(subject: Subject) -> Subject:
     count, latents = subject.settings.quantiser, subject.latents
     if count is None or latents is None:
         return subject
-    from sklearn.cluster import KMeans
-
-    spread = latents.mean.std(axis=0)
-    scaled = latents.mean / np.where(spread > 0, spread, 1.0)
+    scaled = latents.mean / column_scales(latents.mean)
     if len(scaled) < 5 * count or len(scaled) - max(len(scaled) // 5, 2 * count) < FEWEST:
         raise DataError(f"quantiser = {count}: {len(scaled)} rows are too few to place {count} values and audit the rest.")
     some = np.random.default_rng(subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
-    centres = KMeans(count, n_init=4, random_state=subject.settings.seed).fit(scaled[some])
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
-    codes = centres.predict(scaled)
+    codes = nearest_centres(scaled, count, fit=some, seed=subject.settings.seed)
     words = f"{subject.definition}, rounded to the nearest of {count} centres"
     whole = replace(subject, clusters=CategoricalChannel(np.eye(count)[codes]), definition=words)
     return whole.take(kept)
-
-
-def _embedding(given: Any) -> Channel:
-    """An array of latents: labels, or columns of numbers."""
-    array = np.asarray(given)
-    if array.dtype.kind in "iubU" and array.ndim == 1:
-        levels, codes = np.unique(array, return_inverse=True)
-        return CategoricalChannel(np.eye(len(levels))[codes])
-    if array.dtype.kind not in "fiu" or array.ndim not in (1, 2):
-        raise DataError(
-            f"latents of shape {array.shape} and dtype {array.dtype}: give a fitted model, a channel, labels (rows,), or an "
-            "array of numbers (rows, latents)."
-        )
-    numbers = array.astype(np.float64).reshape(len(array), -1)
-    bad = np.argwhere(~np.isfinite(numbers))
-    if len(bad):
-        raise DataError(
-            f"the latents are not finite in row {bad[0, 0]}, latent {bad[0, 1]}: every row needs all of them."
-        )
-    return GaussianChannel(numbers, np.zeros_like(numbers))
 
 
 def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:

@@ -14,8 +14,7 @@ from sklearn.base import clone
 from latentry.cli.options import AsJson, Quiet, answer
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
-from latentry.generators import segments
-from latentry.generators.information_tasks import tasks
+from latentry.generators import information_tasks, segments
 from latentry.identifiability import mcc, r_squared
 from latentry.information import mutual_information
 from latentry.models import IVAE, VAE, IFlow
@@ -55,7 +54,7 @@ def bench(
 
 def _information(rows: int, seeds: int, estimator: str, quiet: bool) -> tuple[dict[str, Any], str]:
     found: dict[str, dict[str, float]] = {}
-    for task in track(list(tasks()), "tasks", console=Console(stderr=True), disable=quiet):
+    for task in track(list(information_tasks.tasks()), "tasks", console=Console(stderr=True), disable=quiet):
         answers = [
             float(mutual_information(*task.sample(rows, seed=seed), estimator=estimator, confidence=None, seed=seed))
             for seed in range(seeds)

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from latentry.certificate import FEWEST
+from latentry.certificate import Settings as Declared
 from latentry.certificate import certify as make_certificate
-from latentry.certificate.splitting import FEWEST
-from latentry.certificate.subject import Settings as Declared
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require

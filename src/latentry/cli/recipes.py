@@ -12,7 +12,7 @@ import numpy as np
 from latentry import datasets, generators
 from latentry.data import Dataset
 from latentry.models import VAE, CausalPIMA, FlowMap, IFlow, Training
-from latentry.nets.physics import two_piece_linear
+from latentry.nets import two_piece_linear
 
 __all__ = ["RECIPES", "Recipe"]
 

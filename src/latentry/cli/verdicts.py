@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from latentry import graphs
-from latentry.certificate import PARTS, Certificate
-from latentry.certificate.writing import write_whole
+from latentry.certificate import PARTS, Certificate, write_whole
 from latentry.cli.options import answer
 from latentry.errors import DataError, nearest
 

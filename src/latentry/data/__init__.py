@@ -5,11 +5,14 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
+from latentry.data.latents import channel_from_array, column_scales, has_few_values, missing_entries, nearest_centres
 from latentry.data.layout import Layout
+from latentry.data.lazy_rows import blocks
 from latentry.data.numbering import OBSERVATION, Numbering
+from latentry.data.ranks import normal_scores
 from latentry.data.row_marks import row_marks
-from latentry.data.rows import blocks
-from latentry.data.standard import Standardiser
+from latentry.data.split import split_rows
+from latentry.data.standardiser import Standardiser
 
 __all__ = [
     "Batch",
@@ -25,7 +28,14 @@ __all__ = [
     "Standardiser",
     "assemble",
     "blocks",
+    "channel_from_array",
+    "column_scales",
+    "has_few_values",
+    "missing_entries",
+    "nearest_centres",
+    "normal_scores",
     "read",
     "read_columns",
     "row_marks",
+    "split_rows",
 ]

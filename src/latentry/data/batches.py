@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latentry.data.dataset import Dataset
-from latentry.data.rows import BLOCK_BYTES, gather, row_bytes
+from latentry.data.lazy_rows import BLOCK_BYTES, gather, row_bytes
 
 __all__ = ["WINDOW_BYTES", "Batch", "Plan", "assemble"]
 

@@ -33,6 +33,10 @@ class GaussianChannel:
     def __len__(self) -> int:
         return len(self.mean)
 
+    def take(self, rows: np.ndarray) -> GaussianChannel:
+        """Return the channel of some rows, by number or mask."""
+        return GaussianChannel(self.mean[rows], self.scale[rows])
+
     def sample(self, seed: int = 0) -> np.ndarray:
         """One draw per row."""
         return self.mean + self.scale * np.random.default_rng(seed).standard_normal(self.mean.shape)
@@ -62,8 +66,24 @@ class CategoricalChannel:
         if p.ndim != 2 or (p < 0).any() or not np.allclose(p.sum(axis=1), 1, atol=1e-5):
             raise DataError("probabilities must be (rows, values), at least 0, with rows that sum to 1.")
 
+    @classmethod
+    def of_labels(cls, labels: np.ndarray) -> CategoricalChannel:
+        """Return the channel that is certain of one label in each row; values are in the order of the sorted labels.
+
+        >>> import numpy as np
+        >>> CategoricalChannel.of_labels(np.array(["b", "a"])).probabilities
+        array([[0., 1.],
+               [1., 0.]])
+        """
+        levels, codes = np.unique(labels, return_inverse=True)
+        return cls(np.eye(len(levels))[codes])
+
     def __len__(self) -> int:
         return len(self.probabilities)
+
+    def take(self, rows: np.ndarray) -> CategoricalChannel:
+        """Return the channel of some rows, by number or mask."""
+        return CategoricalChannel(self.probabilities[rows])
 
     def __repr__(self) -> str:
         return f"CategoricalChannel({len(self)} rows, {self.probabilities.shape[1]} values)"

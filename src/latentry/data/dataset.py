@@ -14,11 +14,11 @@ import numpy as np
 from latentry.data.describe import describe
 from latentry.data.domain import Domain
 from latentry.data.layout import Layout
+from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
 from latentry.data.numbering import OBSERVATION, Numbering
-from latentry.data.rows import TakenRows, blocks, is_lazy
 from latentry.data.split import split_rows
-from latentry.data.standard import StandardisedRows, Standardiser
+from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
 
 __all__ = ["Dataset"]

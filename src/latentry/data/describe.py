@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from latentry.data.rows import blocks
+from latentry.data.lazy_rows import blocks
 
 if TYPE_CHECKING:
     from latentry.data.dataset import Dataset

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latentry.data.rows import blocks, stays_on_disk
+from latentry.data.lazy_rows import blocks, stays_on_disk
 from latentry.errors import DataError
 
 __all__ = ["Modality", "read_modality"]

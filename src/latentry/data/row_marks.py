@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data.rows import blocks
+from latentry.data.lazy_rows import blocks
 
 __all__ = ["row_marks"]
 

@@ -9,9 +9,11 @@ from typing import Any, Literal, get_args
 from latentry.errors import DataError, nearest
 from latentry.evidence.bound import Bound, DirectionError
 
-__all__ = ["Status", "Verdict", "all_of", "judge"]
+__all__ = ["STATUS_ORDER", "Status", "Verdict", "all_of", "judge"]
 
 Status = Literal["certified", "refuted", "not refuted", "cannot say"]
+# From the worst answer to the best: of parts that must all hold, the first one speaks for the whole.
+STATUS_ORDER: tuple[Status, ...] = ("refuted", "cannot say", "not refuted", "certified")
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,7 @@ def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
     """
     if not verdicts:
         raise DataError("no verdicts to combine")
-    order: tuple[Status, ...] = ("refuted", "cannot say", "not refuted", "certified")
-    status = next(s for s in order if any(v.status == s for v in verdicts))
+    status = next(s for s in STATUS_ORDER if any(v.status == s for v in verdicts))
     speakers = [v for v in verdicts if v.status == status]
     evidence = {name: bound for v in speakers for name, bound in v.evidence.items()}
     powers = [v.power for v in speakers if v.power is not None]

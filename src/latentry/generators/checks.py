@@ -10,7 +10,7 @@ import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["check_choice", "check_counts", "check_positive", "check_seed"]
+__all__ = ["check_choice", "check_counts", "check_images", "check_positive", "check_seed"]
 
 
 def check_counts(least: int = 1, **counts: Any) -> None:
@@ -42,3 +42,11 @@ def check_positive(name: str, value: Any, *, zero: bool = False) -> None:
     number = isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         raise DataError(f"{name} = {value!r}: give a finite number {'of at least' if zero else 'above'} 0.")
+
+
+def check_images(images: Any) -> np.ndarray:
+    """Return square colour images (rows, size, size, 3) in double precision."""
+    values = np.asarray(images, dtype=np.float64)
+    if values.ndim != 4 or values.shape[1] != values.shape[2] or values.shape[3] != 3:
+        raise DataError(f"images has shape {values.shape}: give (rows, size, size, 3).")
+    return values

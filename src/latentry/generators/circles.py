@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from latentry.data import Dataset
-from latentry.errors import DataError
-from latentry.generators.checks import check_counts, check_positive, check_seed
+from latentry.generators.checks import check_counts, check_images, check_positive, check_seed
 from latentry.generators.colours import hue_of, rgb_of
 from latentry.graphs import Graph, sample
 
@@ -97,9 +96,7 @@ def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
     >>> bool(np.abs(found["shift_value"] - data.factors["shift_value"]).max() < 0.1)
     True
     """
-    images = np.asarray(images, dtype=np.float64)
-    if images.ndim != 4 or images.shape[1] != images.shape[2] or images.shape[3] != 3:
-        raise DataError(f"images has shape {images.shape}: give (rows, size, size, 3).")
+    images = check_images(images)
     size = images.shape[1]
     cover = np.clip(images, 0, 1).max(axis=3)
     area = cover.sum(axis=(1, 2)) + 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
-from latentry.generators.checks import check_counts, check_positive, check_seed
+from latentry.generators.checks import check_counts, check_images, check_positive, check_seed
 from latentry.graphs import Graph
 
 __all__ = ["measure_pendulum", "pendulum", "pendulum_graph", "project_shadow"]
@@ -111,9 +111,7 @@ def measure_pendulum(images: np.ndarray) -> dict[str, np.ndarray]:
     >>> bool(np.abs(found["position"] - data.factors["position"]).max() < 0.2)
     True
     """
-    images = np.asarray(images, dtype=np.float64)
-    if images.ndim != 4 or images.shape[1] != images.shape[2] or images.shape[3] != 3:
-        raise DataError(f"images has shape {images.shape}: give (rows, size, size, 3).")
+    images = check_images(images)
     x, y = _axes(images.shape[1])
     sun = _cover(images, _SKY, _SUN, 0) * (y > 20)[:, None]
     metal = _cover(images, _SKY, _METAL, 0) * ((y > 1) & (y < 18))[:, None]

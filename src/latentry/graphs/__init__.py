@@ -18,6 +18,7 @@ from latentry.graphs.hodge import (
 from latentry.graphs.joint import cpt_tensors, downselect, log_joint, normalised_tensors
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.metrics import Agreement, Comparison, compare, shd
+from latentry.graphs.names import as_names, as_outcomes, as_values, find_cycle
 from latentry.graphs.posterior import Posterior, graph_posterior
 from latentry.graphs.sampling import counterfactual, sample
 from latentry.graphs.scores import Scorer, edge_support, graph_score
@@ -39,6 +40,9 @@ __all__ = [
     "Scorer",
     "all_dags",
     "annealed",
+    "as_names",
+    "as_outcomes",
+    "as_values",
     "bootstrap",
     "compare",
     "counterfactual",
@@ -53,6 +57,7 @@ __all__ = [
     "edge_weights",
     "equivalent",
     "expected_edges",
+    "find_cycle",
     "fit_cpts",
     "graph_posterior",
     "graph_score",

@@ -11,7 +11,7 @@ from latentry.contracts import HasChannel, HasLatentDistributions, LatentDistrib
 from latentry.data import Dataset, Domain, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.identifiability.groups import groups_of, levelled
+from latentry.identifiability.rows_per_domain import groups_of, levelled
 
 __all__ = ["Collapse", "collapse", "share_that_follows"]
 
@@ -26,7 +26,7 @@ class Collapse:
         share: Of the variance within domains, the part that follows x: Var(E[z | x, u] | u) against that plus the posterior
             variance. 0 when the encoder ignores x beyond u, 1 without noise.
         active: Whether the posterior mean varies at all over rows (variance above 0.01 of the prior's; Burda et al., 2016).
-        collapsed: Latents whose share is below the threshold.
+        collapsed: Latents whose fraction is below the threshold.
         verdict: The same in words.
     """
 
@@ -47,7 +47,7 @@ def collapse(source: Any, data: Any = None, *, laws: LatentDistributions | None 
         source: A fitted model with ``channel()``, or a GaussianChannel.
         data: Held-out rows: a Dataset for a model; for a channel, the domain of each of its rows (None: one domain).
         laws: The prior of each domain, if ``source`` is a channel; a model brings its own.
-        threshold: A latent with a smaller share is collapsed.
+        threshold: A latent with a smaller fraction is collapsed.
 
     >>> x = np.random.default_rng(0).normal(size=200)
     >>> channel = GaussianChannel(np.column_stack([x, 0 * x]), np.column_stack([0 * x + 0.3, 0 * x + 1]))
@@ -55,7 +55,7 @@ def collapse(source: Any, data: Any = None, *, laws: LatentDistributions | None 
     refuted: 1 of 2 latents is collapsed: latent 1 follows x by less than 5 % of its variance.
     """
     if not 0 < threshold < 1:
-        raise DataError(f"threshold = {threshold!r}: give a share between 0 and 1.")
+        raise DataError(f"threshold = {threshold!r}: give a fraction between 0 and 1.")
     channel, domain, laws = _channel_of(source, data, laws)
     mean, scale = channel.mean, channel.scale
     share = share_that_follows(*_without_domain(mean, scale, domain))
@@ -116,7 +116,7 @@ def _prior_rows(laws: LatentDistributions | None, domain: Domain | None) -> tupl
     place = {label: i for i, label in enumerate(laws.labels)}
     unseen = [label for label in domain.labels if label not in place]
     if unseen:
-        raise DataError(f"domain {unseen[0]!r} has no law among the {laws.domains} given.")
+        raise DataError(f"domain {unseen[0]!r} has no distribution among the {laws.domains} given.")
     rows = np.array([place[label] for label in domain.labels])[domain.values]
     return laws.location[rows], laws.scale[rows]
 

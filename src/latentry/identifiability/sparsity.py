@@ -15,7 +15,7 @@ from latentry.evidence import Bound, Verdict
 
 __all__ = ["SparsityAudit", "sparsity"]
 
-_CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read either way
+_CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read as either
 _SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by that
 
 
@@ -28,10 +28,10 @@ class SparsityAudit:
             can agree with the condition and not prove it. A support that was given as known can be certified.
         support: Recovered edges, (observed, latents).
         strength: Mean strength of each edge, in deviations of the variable per deviation of the latent.
-        frequency: Share of restarts in which each edge is there, their latents matched to the first's.
+        frequency: Fraction of restarts in which each edge is there, their latents matched to the first's.
         agreement: F1 of the edges of the worst restart; NaN with one restart.
         pinned: For each latent, whether some of its variables leave it alone for every other latent, in every restart and
-            whichever way unclear edges are read.
+            however unclear edges are read.
         companions: For each latent, others that may act on all of its variables.
         single: Latents that act on one variable only: whatever else acts on it can hide in them.
         staircase: Latents that can be read off one after another, each alone in a variable once those before it are known.
@@ -96,7 +96,7 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
             the pattern is stable; strengths (observed, latents) of one or several fits; or a known MixingSupport.
         data: Rows at which mixings are read; held out, if the strengths are to be those of new rows. With their domains, in a
-            Dataset, restarts that ended worse can be told and left out.
+            Dataset, restarts that ended worse can be recognised and left out.
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
             share of its own.
         stable: Least F1 between the edges of restarts that counts as stable.
@@ -267,7 +267,7 @@ def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, know
             f"{_list(hidden)} {'is' if len(hidden) == 1 else 'are'} seen in one variable only, where others may hide."
         )
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
-    once = " It was found once: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    once = " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
     if facts["left_out"]:
         agree = "and no second one confirms it" if restarts == 1 else f"the {restarts} that count agree"
         once = f" Of {restarts + facts['left_out']} restarts {facts['left_out']} ended clearly worse, {agree}."

@@ -1,4 +1,4 @@
-"""Linear unmixing of latents that were found only up to a linear map."""
+"""Linear unmixing of latents that are known only up to a linear map."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
 from latentry.errors import DataError, DataWarning, nearest
-from latentry.identifiability.matching import as_columns
+from latentry.identifiability.metrics.matching import as_columns
 
 __all__ = ["unmix"]
 
@@ -20,7 +20,7 @@ _STATISTICS = ("z", "squares")
 def unmix(z: Any, *, fit_on: Any, statistics: str = "z", seed: int = 0) -> np.ndarray:
     r"""Independent components of latents: FastICA fitted on ``fit_on``, applied to ``z``.
 
-    Theorem 1 of Khemakhem et al. (2020) leaves a matrix A between found and true sufficient statistics,
+    Theorem 1 of Khemakhem et al. (2020) leaves a matrix A between estimated and true sufficient statistics,
     :math:`T(z) = A\,T^*(z^*) + b`; linear independent component analysis (Hyvärinen, 1999) takes it off where the
     statistics are not Gaussian. Report scores with and without it.
 

@@ -21,8 +21,8 @@ def bin_codes(x: Array, bins: int) -> Array:
     [0, 0, 1]
     """
     low, width = x.min(axis=0), np.ptp(x, axis=0)
-    share = np.divide(x - low, width, out=np.zeros_like(x), where=width > 0)
-    index = np.minimum((share * bins + EDGE).astype(np.int64), bins - 1)
+    fraction = np.divide(x - low, width, out=np.zeros_like(x), where=width > 0)
+    index = np.minimum((fraction * bins + EDGE).astype(np.int64), bins - 1)
     return np.unique(index, axis=0, return_inverse=True)[1].reshape(-1)
 
 

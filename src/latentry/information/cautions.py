@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from latentry.information.answers import Options, Question
 from latentry.information.blocks import Block
 from latentry.information.gaussian import gaussian_information
 from latentry.information.normalisers import std
+from latentry.information.questions import Options, Question
 
 __all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution", "tie_caution", "unused_caution"]
 
@@ -25,11 +25,11 @@ def constant_caution(question: Question) -> str | None:
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
     """All sentences that apply to these data and this method, but for `identity_caution`."""
-    found = [dimension_caution(question, method)]
-    found += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
-    found += [_constant_columns(block) for block in question.blocks]
-    found += [_many_labels(block) for block in question.blocks]
-    return tuple(sentence for sentence in found if sentence)
+    sentences = [dimension_caution(question, method)]
+    sentences += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
+    sentences += [_constant_columns(block) for block in question.blocks]
+    sentences += [_many_labels(block) for block in question.blocks]
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def identity_caution(question: Question) -> str | None:

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from latentry.errors import DataError
-from latentry.information.answers import Answer, Question
-from latentry.information.auto import auto_answer, mixed_answer
+from latentry.information.automatic_choice import auto_answer, mixed_answer
 from latentry.information.binned import bin_codes, default_bins
 from latentry.information.blocks import Block, codes
 from latentry.information.discrete import discrete_information
 from latentry.information.gaussian import gaussian_information
 from latentry.information.ksg import ksg_local, single_radius_local
 from latentry.information.normalisers import normalise
+from latentry.information.questions import Answer, Question
 from latentry.information.ranks import uniforms
-from latentry.information.student import fit_student_copula
+from latentry.information.student_copula import fit_student_copula
 
 __all__ = ["ESTIMATORS", "TAKES_LABELS"]
 
@@ -48,7 +48,7 @@ def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int)
     rng = np.random.default_rng(question.options.seed)
     shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
     excess = max(0.0, float(np.mean(shuffled)))
-    why = f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} found by the same search in shuffled rows"
+    why = f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} reached by the same search in shuffled rows"
     return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", question.normaliser("linf"), reason=why)
 
 
@@ -94,13 +94,13 @@ def _discrete(question: Question) -> Answer:
 
 
 def _critic(question: Question, bound: str) -> Answer:
-    from latentry.information.critic import critic_answer  # compiles: only when asked for
+    from latentry.information.critic_bounds import critic_answer  # compiles: only when asked for
 
     return critic_answer(question, bound)
 
 
 def _flow(question: Question) -> Answer:
-    from latentry.information.flow import flow_answer  # compiles: only when asked for
+    from latentry.information.flow_estimator import flow_answer  # compiles: only when asked for
 
     return flow_answer(question)
 

@@ -2,7 +2,7 @@ r"""Mutual information of jointly normal variables, from log-determinants.
 
 I(X; Y) = ½ (log|Σx| + log|Σy| − log|Σ|). The plug-in value is biased upwards; for normal data the bias is known,
 because E log|W| = log|Σ| + Σ_{i=1}^{d} ψ((ν + 1 − i)/2) + d log 2 for a Wishart matrix W with ν degrees of freedom, and
-is subtracted (Misra, Singh and Demchuk 2005; Goodman 1963). On normal scores the answer covers every law that becomes
+is subtracted (Misra, Singh and Demchuk 2005; Goodman 1963). On normal scores the answer covers every distribution that becomes
 normal after increasing maps of its columns (the Gaussian copula).
 """
 

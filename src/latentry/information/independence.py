@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
-from latentry.information.answers import Options, Question
 from latentry.information.blocks import as_blocks
 from latentry.information.cautions import constant_caution
 from latentry.information.estimators import ESTIMATORS, without_constant_columns
 from latentry.information.measure import check_names, label_roles
 from latentry.information.normalisers import normalise
+from latentry.information.questions import Options, Question
 from latentry.information.uncertainty import (
     PermutationTest,
     local_permutation,

@@ -4,7 +4,7 @@ KSG1: ψ(k) + ψ(n) − ⟨ψ(n_x + 1) + ψ(n_y + 1)⟩, one radius for both blo
 KSG2: ψ(k) − 1/k + ψ(n) − ⟨ψ(n_x) + ψ(n_y)⟩, its own radius for each block, "≤".
 Conditional (Frenzel and Pompe, Phys. Rev. Lett. 99, 204101, 2007): ψ(k) − ⟨ψ(n_xz + 1) + ψ(n_yz + 1) − ψ(n_z + 1)⟩.
 Rounded columns are first spread over their cells (`rounding.py`). Rows that still have k exact copies have no
-neighbourhood; for them ties are counted as in `mixed.py`.
+neighbourhood; for them ties are counted as in `mixed_variables.py`.
 The answer depends on the size of X relative to Y: normalise first.
 """
 
@@ -79,11 +79,11 @@ def _parts(x: Array, y: Array, z: Array | None) -> tuple[tuple[Array, ...], tupl
 
 
 def _ksg1(x: Array, y: Array, z: Array | None, k: int, asked: Array | None) -> Array:
-    found = neighbourhoods(*_parts(x, y, z), k, asked=asked)
-    terms = [digamma_of_counts(c + 1) for c in found.counts]
+    result = neighbourhoods(*_parts(x, y, z), k, asked=asked)
+    terms = [digamma_of_counts(c + 1) for c in result.counts]
     last = special.digamma(len(x)) if z is None else terms.pop()
     local = special.digamma(k) + last - terms[0] - terms[1]
-    return _with_copies(local, found.radius, lambda: tied_local(x, y, z, k, asked))
+    return _with_copies(local, result.radius, lambda: tied_local(x, y, z, k, asked))
 
 
 def _with_copies(local: Array, radius: Array, tied: Callable[[], Array]) -> Array:
@@ -96,34 +96,34 @@ def tied_local(x: Array, y: Array, z: Array | None, k: int, asked: Array | None 
     """ψ(k~) + ψ(n) − ψ(n_x) − ψ(n_y), or ψ(k~) − ψ(n_xz) − ψ(n_yz) + ψ(n_z): every count takes in its ties, k~ too."""
     if z is None:
         return _tied_total_correlation((x, y), k, asked)
-    found = neighbourhoods(*_parts(x, y, z), k, "within", asked)
-    near_xz, near_yz, near_z = (digamma_of_counts(c) for c in found.counts)
-    return digamma_of_counts(found.ties) + near_z - near_xz - near_yz
+    result = neighbourhoods(*_parts(x, y, z), k, "within", asked)
+    near_xz, near_yz, near_z = (digamma_of_counts(c) for c in result.counts)
+    return digamma_of_counts(result.ties) + near_z - near_xz - near_yz
 
 
 def _tied_total_correlation(parts: tuple[Array, ...], k: int, asked: Array | None = None) -> Array:
     """ψ(k~) + (m − 1) ψ(n) − Σ ψ(n_i), every count with its ties."""
-    found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k, "within", asked)
-    near = sum(digamma_of_counts(c) for c in found.counts)
-    return digamma_of_counts(found.ties) + (len(parts) - 1) * special.digamma(len(parts[0])) - near
+    result = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k, "within", asked)
+    near = sum(digamma_of_counts(c) for c in result.counts)
+    return digamma_of_counts(result.ties) + (len(parts) - 1) * special.digamma(len(parts[0])) - near
 
 
 def _ksg2(x: Array, y: Array, k: int, asked: Array | None) -> Array:
-    found = neighbourhoods((x, y), ((0,), (1,)), k, "rectangle", asked)
-    near_x, near_y = (digamma_of_counts(np.maximum(c, 1)) for c in found.counts)
+    result = neighbourhoods((x, y), ((0,), (1,)), k, "rectangle", asked)
+    near_x, near_y = (digamma_of_counts(np.maximum(c, 1)) for c in result.counts)
     local = special.digamma(k) - 1 / k + special.digamma(len(x)) - near_x - near_y
-    return _with_copies(local, found.radius, lambda: tied_local(x, y, None, k, asked))
+    return _with_copies(local, result.radius, lambda: tied_local(x, y, None, k, asked))
 
 
 def single_radius_local(x: Array, y: Array, *, k: int = 3) -> Array:
     """ψ(k) + ψ(n) − 1/k − ψ(n_x) − ψ(n_y) with one radius and "≤": for reproduction only.
 
-    A hybrid of KSG1 and KSG2 found in print; it reads about 1/k low at every scale, and tends to −1/k + 1/(n − 1) when one
+    A hybrid of KSG1 and KSG2 that is in print; it reads about 1/k low at every scale, and tends to −1/k + 1/(n − 1) when one
     block shrinks to nothing.
     """
     check_rows(len(x), k)
-    found = neighbourhoods((x, y), ((0,), (1,)), k, rule="within")
-    near_x, near_y = (digamma_of_counts(c) for c in found.counts)
+    result = neighbourhoods((x, y), ((0,), (1,)), k, rule="within")
+    near_x, near_y = (digamma_of_counts(c) for c in result.counts)
     return special.digamma(k) + special.digamma(len(x)) - 1 / k - near_x - near_y
 
 
@@ -132,11 +132,11 @@ def ksg_total_correlation(parts: tuple[Array, ...], *, k: int = 3) -> float:
     n = len(parts[0])
     check_rows(n, k)
     parts = unrounded(parts, k)
-    found = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k)
+    result = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k)
     local = (
-        special.digamma(k) + (len(parts) - 1) * special.digamma(n) - sum(digamma_of_counts(c + 1) for c in found.counts)
+        special.digamma(k) + (len(parts) - 1) * special.digamma(n) - sum(digamma_of_counts(c + 1) for c in result.counts)
     )
-    return float(_with_copies(local, found.radius, lambda: _tied_total_correlation(parts, k)).mean())
+    return float(_with_copies(local, result.radius, lambda: _tied_total_correlation(parts, k)).mean())
 
 
 def neighbour_entropy(x: Array, *, k: int = 3) -> float:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
-from latentry.evidence.estimate import Estimate, check_units
-from latentry.information.answers import Answer, Options, Question
+from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import as_blocks
 from latentry.information.cautions import cautions, constant_caution, identity_caution, unused_caution
 from latentry.information.estimators import ESTIMATORS, TAKES_LABELS, without_constant_columns
 from latentry.information.normalisers import NORMALISERS
+from latentry.information.questions import Answer, Options, Question
 from latentry.information.uncertainty import check_confidence, interval, subsampling_error
 
 __all__ = ["mutual_information"]

@@ -1,9 +1,9 @@
 """Distances to the k-th neighbour and counts within them, in the max-norm, as fast as the shape of the data allows.
 
 Three engines give the same integers:
-- a compiled k-d tree that answers for a leaf of rows at a time (`tree.py`), for the k-th neighbour and for the counts;
+- a compiled k-d tree that answers for a leaf of rows at a time (`kd_tree.py`), for the k-th neighbour and for the counts;
 - a sorted column and two binary searches for the counts in one dimension;
-- on a GPU or TPU, many columns and not too many rows: all distances, tile by tile, in one kernel (`brute.py`).
+- on a GPU or TPU, many columns and not too many rows: all distances, tile by tile, in one kernel (`brute_force_neighbours.py`).
 Memory is linear in the number of rows for all of them.
 
 Whether a point at *exactly* the radius counts must not hang on rounding. Radii are therefore shrunk ("<") or widened ("≤")
@@ -54,12 +54,12 @@ def neighbourhoods(
     asked: numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
 
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> found = neighbourhoods((x, x), ((0,), (1,)), k=1)
-    >>> found.radius.tolist(), found.counts[0].tolist()
+    >>> result = neighbourhoods((x, x), ((0,), (1,)), k=1)
+    >>> result.radius.tolist(), result.counts[0].tolist()
     ([1.0, 1.0, 2.0, 4.0], [0, 0, 0, 0])
     """
     if _on_accelerator(len(parts[0]), sum(p.shape[1] for p in parts)):
-        from latentry.information.brute import brute_neighbourhoods  # compiles: only when it pays
+        from latentry.information.brute_force_neighbours import brute_neighbourhoods  # compiles: only when it pays
 
         return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule, asked))
     return _tree_neighbourhoods(parts, spaces, k, rule, asked)
@@ -135,15 +135,15 @@ def _count_sorted(values: Array, reach: Array, asked: Rows) -> Array:
     ordered, centres = np.sort(values), values if asked is None else values[asked]
     order = np.argsort(centres)  # sorted questions meet the same numbers
     centres, reach = centres[order], reach[order]
-    found = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
+    result = np.searchsorted(ordered, centres + reach, "right") - np.searchsorted(ordered, centres - reach, "left")
     counts = np.empty(len(centres), dtype=np.int64)
-    counts[order] = np.where(reach < 0, 0, found - 1)  # less the row itself; nothing is nearer than a copy
+    counts[order] = np.where(reach < 0, 0, result - 1)  # less the row itself; nothing is nearer than a copy
     return counts
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """Rows in the order of a k-d tree (see `tree.plant`); answers come back in the order of the asked rows."""
+    """Rows in the order of a k-d tree (see `kd_tree.plant`); answers come back in the order of the asked rows."""
 
     order: Array
     arrays: tuple[Array, ...]
@@ -156,8 +156,8 @@ class _Tree:
         """Count the other rows up to each asked row's reach."""
         finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
         answers = np.empty(len(reach), dtype=np.int64)
-        found = self._search("count", len(self.order), finite, asked=asked, answers=answers)
-        return np.maximum(found - 1, 0)  # less the row itself; nothing is nearer than a copy
+        result = self._search("count", len(self.order), finite, asked=asked, answers=answers)
+        return np.maximum(result - 1, 0)  # less the row itself; nothing is nearer than a copy
 
     def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
         """Measure the largest distance in each space (a mask of columns) to a row within the radius: row × space."""
@@ -166,13 +166,13 @@ class _Tree:
 
     def _search(self, kernel: str, *question: object, asked: _Tree, answers: Array) -> Array:
         """Run a kernel over all asked leaves, in pieces if there is work for several threads."""
-        from latentry.information import tree
+        from latentry.information import kd_tree
 
         leaves, low, high, homes = asked.arrays
         given = (*self.arrays, leaves, low[homes], high[homes], *question)
         pieces = 4 * cores() if len(asked.order) * leaves.shape[1] > MANY else 1
         cuts = np.linspace(0, len(leaves), pieces + 1).astype(np.int64)
-        run = getattr(tree, kernel)
+        run = getattr(kd_tree, kernel)
         side_by_side(lambda span: run(*given, *span, answers), zip(cuts[:-1], cuts[1:], strict=True))
         placed = np.empty_like(answers)
         placed[asked.order] = answers
@@ -187,11 +187,11 @@ def _trees(rows: Array, asked: Rows) -> tuple[_Tree, _Tree]:
 
 def _tree(rows: Array) -> _Tree:
     """Plant the tree of some rows."""
-    from latentry.information import tree  # loads numba: only when a search is run
+    from latentry.information import kd_tree  # loads numba: only when a search is run
 
     n, d = rows.shape
-    count = -(-n // tree.LEAF)
-    order, leaves, homes = np.arange(n), np.full((count, d, tree.LEAF), np.inf), np.empty(count, dtype=np.int64)
+    count = -(-n // kd_tree.LEAF)
+    order, leaves, homes = np.arange(n), np.full((count, d, kd_tree.LEAF), np.inf), np.empty(count, dtype=np.int64)
     low, high = np.empty((2, 2 * count - 1, d))
-    tree.plant(np.array(rows, dtype=np.float64, order="C"), order, leaves, low, high, homes)
+    kd_tree.plant(np.array(rows, dtype=np.float64, order="C"), order, leaves, low, high, homes)
     return _Tree(order, (leaves, low, high, homes))

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special, stats
 from scipy.linalg import qr
 
+from latentry.data import normal_scores
 from latentry.errors import DataError, nearest
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "l2",
     "linf",
     "normalise",
-    "normal_scores",
     "rms",
     "std",
     "whiten",
@@ -74,15 +73,6 @@ def linf(x: Array) -> Array:
     """The block divided by mean_i max_j |x_ij|, after centring: the size that max-norm neighbours see."""
     x = _centred(x)
     return _divided(x, float(np.mean(np.max(np.abs(x), axis=1))))
-
-
-def normal_scores(x: Array) -> Array:
-    """Φ⁻¹((rank − ½) / n) of each column; ties share their mean rank.
-
-    >>> normal_scores(np.array([[5.0], [7.0], [6.0]])).round(3).tolist()
-    [[-0.967], [0.967], [0.0]]
-    """
-    return special.ndtri((stats.rankdata(x, axis=0) - 0.5) / len(x))
 
 
 copula = normal_scores

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
-from latentry.evidence.estimate import Estimate
+from latentry.evidence import Estimate
 from latentry.information.blocks import declared_roles
 from latentry.information.estimators import TAKES_LABELS
 from latentry.information.measure import mutual_information
@@ -53,13 +53,13 @@ class InformationPlane:
     def table(self) -> Array:
         """Epochs × layers × (I(X; T), I(T; Y))."""
         epochs = sorted({p.epoch for p in self.points})
-        found = np.full((len(epochs), len(self.layers), 2), np.nan)
+        result = np.full((len(epochs), len(self.layers), 2), np.nan)
         for p in self.points:
-            found[epochs.index(p.epoch), self.layers.index(p.layer)] = p.input_information, p.target_information
-        return found
+            result[epochs.index(p.epoch), self.layers.index(p.layer)] = p.input_information, p.target_information
+        return result
 
     def to_svg(self, path: str | Path | None = None) -> str:
-        """A picture that any browser shows: a path per epoch through the layers, pale early, dark late."""
+        """An image that any browser shows: a path per epoch through the layers, pale early, dark late."""
         text = _svg(self)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
@@ -121,10 +121,10 @@ def information_plane(
             rows = np.asarray(values)
             try:
                 seen = inform(x, rows, ("x",) if "x" in labels else ())
-                told = inform(rows, y, ("y",) if "y" in labels else ())
+                of_target = inform(rows, y, ("y",) if "y" in labels else ())
             except DataError as problem:
                 raise DataError(f"{layer} at epoch {epoch}: {problem}") from None
-            points.append(PlanePoint(epoch, layer, seen, told))
+            points.append(PlanePoint(epoch, layer, seen, of_target))
     return InformationPlane(tuple(points), estimator, units)
 
 
@@ -140,7 +140,7 @@ def _named(layers: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> dict[str, A
     return {f"layer {i + 1}": values for i, values in enumerate(layers)}
 
 
-# --- the picture --------------------------------------------------------------------------------------
+# --- the image ----------------------------------------------------------------------------------------
 
 
 def _svg(plane: InformationPlane) -> str:

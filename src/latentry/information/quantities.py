@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
-from latentry.evidence.estimate import Estimate, check_units
+from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import Block, as_blocks
 from latentry.information.cautions import tie_caution
 from latentry.information.discrete import discrete_entropy
@@ -77,11 +77,11 @@ def _with_interval(
         smallest = max(30, 4 * rows.shape[1], 4 * k)
         ends = interval(value, *_subsampled(rule, rows, seed, smallest, confidence))
         spoken += (SHORT,) if np.isnan(ends[0]) else ()
-    found = Estimate(
+    result = Estimate(
         value, low=ends[0], high=ends[1], method=method, n=len(rows), warnings=spoken,
         confidence=np.nan if confidence is None else confidence,
     )  # fmt: skip
-    return found.to(units)
+    return result.to(units)
 
 
 def _subsampled(rule: Rule, rows: Array, seed: int, smallest: int, confidence: float) -> tuple[float, float, float]:

@@ -26,11 +26,11 @@ def ranks_within(reference: Array, x: Array) -> Array:
     [[0.625], [0.875]]
     """
     n = len(reference)
-    found = np.empty(x.shape)
+    result = np.empty(x.shape)
     for j, column in enumerate(np.sort(reference, axis=0).T):
         below = np.searchsorted(column, x[:, j], "left") + np.searchsorted(column, x[:, j], "right")
-        found[:, j] = (below / 2 + 0.5) / (n + 1)
-    return found
+        result[:, j] = (below / 2 + 0.5) / (n + 1)
+    return result
 
 
 def folds(n: int, count: int, seed: int) -> list[Array]:

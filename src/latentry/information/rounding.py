@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["lattice_step", "unrounded"]
 
 _NEARLY_ALL = 0.95
-_EVEN = 1e-6  # share of a step by which the distances of rounded values may miss whole steps
+_EVEN = 1e-6  # fraction of a step by which the distances of rounded values may miss whole steps
 
 
 def lattice_step(column: np.ndarray) -> float:

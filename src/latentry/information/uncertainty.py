@@ -12,12 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from scipy.spatial import cKDTree
 
 from latentry.errors import DataError
 
-__all__ = ["PermutationTest", "local_permutation", "permutation_p_value", "stratified_permutation", "subsampling_error"]
+__all__ = [
+    "PermutationTest",
+    "local_permutation",
+    "noncentrality",
+    "permutation_p_value",
+    "stratified_permutation",
+    "subsampling_error",
+]
 
 Array = np.ndarray
 PARTS = 10
@@ -56,7 +63,7 @@ def _orders(n: int, parts: int, seed: int, serial: bool) -> list[Array]:
 
 
 def check_confidence(confidence: float | None) -> None:
-    """A share, or None for no interval."""
+    """Refuse what is no fraction; None is for no interval."""
     if confidence is not None and not 0 < confidence < 1:
         raise DataError(f"confidence={confidence} must lie between 0 and 1, for instance 0.95")
 
@@ -69,6 +76,19 @@ def interval(value: float, error: float, confidence: float, freedom: float = np.
     """
     reach = stats.norm.ppf((1 + confidence) / 2) if np.isinf(freedom) else stats.t.ppf((1 + confidence) / 2, freedom)
     return float(value - reach * error), float(value + reach * error)
+
+
+def noncentrality(statistic: float, freedom: int, probability: float) -> float:
+    """Return the noncentrality of a χ² at which the statistic is the quantile of a probability; 0 if it is below that at 0.
+
+    At 1 − δ it is a lower confidence bound of the noncentrality at level δ, at δ an upper one.
+
+    >>> noncentrality(3.0, 4, 0.95), round(noncentrality(30.0, 4, 0.95), 2)
+    (0.0, 12.18)
+    """
+    if stats.chi2.cdf(statistic, freedom) <= probability:
+        return 0.0
+    return float(special.chndtrinc(statistic, freedom, probability))
 
 
 @dataclass(frozen=True)
@@ -94,7 +114,7 @@ def permutation_p_value(observed: float, shuffled: Array) -> float:
 
 
 def stratified_permutation(labels: Array, rng: np.random.Generator) -> Array:
-    """Row numbers shuffled among rows with the same label: exact, whatever the law within a label.
+    """Row numbers shuffled among rows with the same label: exact, whatever the distribution within a label.
 
     >>> stratified_permutation(np.array([0, 1, 1]), np.random.default_rng(0))[0].item()
     0

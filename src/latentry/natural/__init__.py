@@ -1,6 +1,7 @@
 """Natural latents: mediation and redundancy, in every domain and mixture."""
 
 from latentry.natural.check import check
+from latentry.natural.distributions import as_channel, as_law, as_laws, constant_channel, copy_channel
 from latentry.natural.entropies import (
     conditional_entropy,
     divergence,
@@ -10,37 +11,60 @@ from latentry.natural.entropies import (
     mutual_information,
     total_correlation,
 )
+from latentry.natural.from_samples import (
+    Audit,
+    Claim,
+    Judge,
+    Rows,
+    as_rows,
+    audit,
+    audit_of,
+    choose_family,
+    mean_upper,
+    noise_curve,
+)
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
-from latentry.natural.laws import as_channel, as_law, as_laws, constant_channel, copy_channel
-from latentry.natural.measures import mediation_error, redundancy_error, weighted_score
-from latentry.natural.optimum.common import functional_common_information, gacs_korner, resampling, wyner
-from latentry.natural.optimum.result import FoundLatent
-from latentry.natural.optimum.search import search
-from latentry.natural.optimum.shared import search_shared
-from latentry.natural.optimum.two_by_two import two_by_two
-from latentry.natural.regions import Region, ball, box, simplex
+from latentry.natural.mixtures import Family
+from latentry.natural.naturality_errors import mediation_error, redundancy_error, weighted_score
 from latentry.natural.report import Errors, Report
-from latentry.natural.sampled.audit import Audit, audit, noise_curve
-from latentry.natural.sampled.means import mean_upper
+from latentry.natural.search import (
+    FoundLatent,
+    functional_common_information,
+    gacs_korner,
+    resampling,
+    search,
+    search_shared,
+    two_by_two,
+    wyner,
+)
 from latentry.natural.tables import Tables, from_columns
 from latentry.natural.translate import Translation, translate
+from latentry.natural.weight_regions import Region, ball, box, simplex
+from latentry.natural.worst_mixture import worst_mediation, worst_redundancy
 
 __all__ = [
     "Audit",
+    "Claim",
     "Errors",
+    "Family",
     "FoundLatent",
     "GaussianPair",
+    "Judge",
     "Region",
     "Report",
+    "Rows",
     "Tables",
     "Translation",
     "as_channel",
     "as_law",
     "as_laws",
+    "as_rows",
     "audit",
+    "audit_of",
     "ball",
     "box",
     "check",
+    "choose_family",
     "conditional_entropy",
     "constant_channel",
     "copy_channel",
@@ -66,5 +90,7 @@ __all__ = [
     "translate",
     "two_by_two",
     "weighted_score",
+    "worst_mediation",
+    "worst_redundancy",
     "wyner",
 ]

@@ -1,4 +1,4 @@
-"""Is this latent natural: in every domain, in the pooled law, and under every mixture?"""
+"""Is this latent natural: in every domain, in the pooled distribution, and under every mixture?"""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound, Interval, maximum
-from latentry.evidence.verdict import Verdict, all_of, judge
-from latentry.natural.laws import as_channel, as_kernel, as_laws, as_weights, baseline_channels
+from latentry.evidence import Bound, Interval, Verdict, all_of, judge, maximum
+from latentry.natural.distributions import as_channel, as_kernel, as_laws, as_weights, baseline_channels
 from latentry.natural.mixtures import Family
-from latentry.natural.regions import Region, simplex
 from latentry.natural.report import Drift, Errors, Report, TheoremCheck, WorstCase
-from latentry.natural.suprema import Supremum, worst_mediation, worst_redundancy
+from latentry.natural.weight_regions import Region, simplex
+from latentry.natural.worst_mixture import Supremum, worst_mediation, worst_redundancy
 
 __all__ = ["check"]
 
@@ -54,9 +53,9 @@ def check(
     ('certified', 'refuted')
 
     Args:
-        laws: (k, |X_1|, ..., |X_n|) probabilities per domain; one law without the first axis is one domain.
+        laws: (k, |X_1|, ..., |X_n|) probabilities per domain; one distribution without the first axis is one domain.
         channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x), the same in every domain.
-        weights: mixture weights α at which the pooled law is taken; uniform by default.
+        weights: mixture weights α at which the pooled distribution is taken; uniform by default.
         epsilon: the largest error, in nats, that still counts as natural; gives verdicts.
         region: mixtures for the worst case (`simplex`, `box`, `ball`); all of them by default.
         names: of the domains.
@@ -76,7 +75,7 @@ def check(
     views = _labels(observables, "observables", "observables", [f"X_{i + 1}" for i in range(family.observables)])
     corners = [_errors(family, corner) for corner in np.eye(k)]
     pooled, worst = _errors(family, alpha), _worst(family, area, tolerance)
-    gradient, slopes = _gradients(family, alpha)
+    gradient, redundancy_gradients = _gradients(family, alpha)
     theorem = tuple(_theorem(family, alpha, j, corners[j], pooled) for j in range(k))
     stationary = _is_stationary(alpha, gradient)
     verdicts = {} if epsilon is None else _verdicts(labels, views, corners, pooled, worst, epsilon)
@@ -90,7 +89,7 @@ def check(
         drift=_drift(family, alpha),
         baselines=_baselines(family, alpha, views),
         mediation_gradient=gradient,
-        redundancy_gradients=slopes,
+        redundancy_gradients=redundancy_gradients,
         stationary=stationary,
         theorem=theorem,
         verdicts=verdicts,
@@ -105,7 +104,7 @@ def _family(
     single = _is_one_law(laws, kernel, normalize=normalize)
     if single and (weights is not None or region is not None):
         raise DataError(
-            "one law was given, but weights or region ask for a mixture: stack the domains' laws on a first axis"
+            "one distribution was given, but weights or region ask for a mixture: stack the domains' distributions on a first axis"
         )
     stacked = as_laws([laws] if single else laws, normalize=normalize)
     support = np.asarray((stacked > 0).any(axis=0))
@@ -113,30 +112,30 @@ def _family(
 
 
 def _is_one_law(laws: ArrayLike, kernel: Array, *, normalize: bool) -> bool:
-    """Whether laws is one law without the axis of domains; the channel's axes tell."""
+    """Whether laws is one distribution without the axis of domains; the channel's axes tell."""
     tables = list(laws) if isinstance(laws, list | tuple | np.ndarray) and np.ndim(laws[:1]) else []
     axes = 1 + np.ndim(tables[0]) if tables else 0
     if tables and kernel.ndim not in (axes, axes + 1):
         raise DataError(
             f"channel has shape {kernel.shape}: it needs one axis per observable and a last one for the latent, so "
-            f"{axes} axes if the first axis of laws is the domain, {axes + 1} if laws is one law"
+            f"{axes} axes if the first axis of laws is the domain, {axes + 1} if laws is one distribution"
         )
     one = axes == kernel.ndim - 1
     sums = [float(np.sum(np.asarray(t, dtype=np.float64))) for t in tables] if one and not normalize else []
     if len(sums) > 1 and np.allclose(sums, 1.0, atol=1e-6):
         raise DataError(
-            f"channel has shape {kernel.shape}, so laws were read as one law of {axes} observables; but they look like "
+            f"channel has shape {kernel.shape}, so laws were read as one distribution of {axes} observables; but they look like "
             f"{len(sums)} domains, for which channel needs {axes} axes: {axes - 1} observables and the latent, shared by all"
         )
     return one
 
 
 def _exact(value: float | Array) -> Bound:
-    return Bound(max(0.0, float(value)), method="finite law", tolerance=_ROUNDING)
+    return Bound(max(0.0, float(value)), method="finite distribution", tolerance=_ROUNDING)
 
 
 def _signed(value: float | Array) -> Bound:
-    return Bound(float(value), method="finite law", tolerance=_ROUNDING)
+    return Bound(float(value), method="finite distribution", tolerance=_ROUNDING)
 
 
 def _errors(family: Family, alpha: Array) -> Errors:
@@ -194,8 +193,8 @@ def _baselines(family: Family, alpha: Array, views: Sequence[str]) -> dict[str, 
 
 
 def _gradients(family: Family, alpha: Array) -> tuple[Array, Array]:
-    slopes = [family.redundancy_gradient([i], alpha) for i in range(family.observables)]
-    return family.mediation_gradient(alpha), np.stack(slopes)
+    redundancy_gradients = [family.redundancy_gradient([i], alpha) for i in range(family.observables)]
+    return family.mediation_gradient(alpha), np.stack(redundancy_gradients)
 
 
 def _is_stationary(alpha: Array, gradient: Array) -> bool:
@@ -204,19 +203,19 @@ def _is_stationary(alpha: Array, gradient: Array) -> bool:
 
 
 def _theorem(family: Family, alpha: Array, j: int, truth: Errors, pooled: Errors) -> TheoremCheck:
-    n, share = family.observables, float(alpha[j])
-    slopes = [float(family.redundancy_gradient([i], alpha)[j]) for i in range(n)]
+    n, weight = family.observables, float(alpha[j])
+    redundancy_gradients = [float(family.redundancy_gradient([i], alpha)[j]) for i in range(n)]
     drift = _drift(family, alpha).guess
     without_drift = [max(0.0, e.value - d.value) for e, d in zip(pooled.redundancy, drift, strict=True)]
     return TheoremCheck(
-        weight=share,
+        weight=weight,
         redundancy=truth.redundancy,
-        redundancy_tangent=tuple(_ceiling(s, "tangent of the concave error") for s in slopes),
-        redundancy_refined=tuple(_ceiling(_ratio(e, share), "(pooled − drift) / weight") for e in without_drift),
-        redundancy_ratio=tuple(_ceiling(_ratio(e.value, share), "pooled / weight") for e in pooled.redundancy),
+        redundancy_tangent=tuple(_ceiling(s, "tangent of the concave error") for s in redundancy_gradients),
+        redundancy_refined=tuple(_ceiling(_ratio(e, weight), "(pooled − drift) / weight") for e in without_drift),
+        redundancy_ratio=tuple(_ceiling(_ratio(e.value, weight), "pooled / weight") for e in pooled.redundancy),
         mediation=truth.mediation,
         mediation_ceiling=_ceiling(float(family.mediation_ceiling(alpha)[j]), "gradient + mechanism drift"),
-        mediation_ratio=_ratio(pooled.mediation.value, share),
+        mediation_ratio=_ratio(pooled.mediation.value, weight),
     )
 
 
@@ -224,8 +223,8 @@ def _ceiling(value: float, method: str) -> Bound:
     return Bound(max(0.0, value) + _ROUNDING, "upper", method=method)
 
 
-def _ratio(error: float, share: float) -> float:
-    return error / share if share > 0 else float("inf")
+def _ratio(error: float, weight: float) -> float:
+    return error / weight if weight > 0 else float("inf")
 
 
 def _verdicts(
@@ -236,14 +235,14 @@ def _verdicts(
     worst: WorstCase,
     epsilon: float,
 ) -> Mapping[str, Verdict]:
-    """One per domain; with several, also the pooled law and the worst mixture."""
+    """One per domain; with several, also the pooled distribution and the worst mixture."""
     answers = {
         name: _verdict(name, views, [e.mediation], [[r] for r in e.redundancy], epsilon)
         for name, e in zip(names, corners, strict=True)
     }
     if len(names) > 1:
         middle = [[r] for r in pooled.redundancy]
-        answers["pooled"] = _verdict("the pooled law", views, [pooled.mediation], middle, epsilon)
+        answers["pooled"] = _verdict("the pooled distribution", views, [pooled.mediation], middle, epsilon)
         ends = [[s.lower, s.upper] for s in worst.redundancy]
         sides = [worst.mediation.lower, worst.mediation.upper]
         answers["worst mixture"] = _verdict("the worst mixture", views, sides, ends, epsilon)
@@ -290,5 +289,5 @@ def _notes(
             f"more than pooled/weight = {worst.mediation_ratio:.4g}, {where}. Trust the domains' own errors."
         )
     if pooled.latent_entropy.value < 0.01:
-        notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small for nothing.")
+        notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small whatever the data.")
     return notes

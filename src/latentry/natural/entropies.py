@@ -1,4 +1,4 @@
-"""Exact information measures of finite laws: arrays of probabilities with one axis per variable, in nats."""
+"""Exact information measures of finite distributions: arrays of probabilities with one axis per variable, in nats."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _PIECE, _FLOOR = 1 << 15, 1e-300
 
 
 def marginal(law: Array, axes: Axes) -> Array:
-    """Law of the variables on the given axes, in increasing order of axis; one pass over the table (none for all axes).
+    """Distribution of the variables on the given axes, in increasing order of axis; one pass over the table (none for all axes).
 
     >>> marginal(np.array([[0.1, 0.2], [0.3, 0.4]]), [1])
     array([0.4, 0.6])
     """
     kept = set(axes)
     if not kept <= set(range(law.ndim)):
-        raise DataError(f"axis {min(kept - set(range(law.ndim)))} does not exist: the law has axes 0 to {law.ndim - 1}")
+        raise DataError(f"axis {min(kept - set(range(law.ndim)))} does not exist: the distribution has axes 0 to {law.ndim - 1}")
     if len(kept) == law.ndim:
         return law
     runs = [(keep, list(run)) for keep, run in groupby(range(law.ndim), key=lambda a: a in kept)]
-    # Neighbouring axes that share a fate are merged, so that the sum runs over few long axes.
+    # Neighbouring axes that are kept or summed together are merged, so that the sum runs over few long axes.
     merged = law.reshape([int(np.prod([law.shape[a] for a in run])) for _, run in runs])
     summed = merged.sum(axis=tuple(i for i, (keep, _) in enumerate(runs) if not keep))
     return summed.reshape([law.shape[a] for a in sorted(kept)])
@@ -94,7 +94,7 @@ def total_correlation(law: Array, blocks: Sequence[Axes] | None = None, given: A
 
 
 def _summed_entropies(table: Array, parts: list[list[int]], condition: list[int]) -> float:
-    """Σ_i H(X_i, C), halving the table on the way: two passes over it however many parts there are."""
+    """Σ_i H(X_i, C), halving the table at each step: two passes over it however many parts there are."""
     if len(parts) == 1:
         return entropy(table, [*parts[0], *condition])
     total = 0.0

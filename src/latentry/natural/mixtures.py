@@ -1,4 +1,4 @@
-"""A latent over a family of laws, and how its errors move with the mixture weights.
+"""A latent over a family of distributions, and how its errors move with the mixture weights.
 
 With Q_j(x, λ) = P_j(x) K(λ|x) and Q_α = Σ_j α_j Q_j, every error of a natural latent is a difference of
 conditional entropies H_α(T|G). Such an entropy is concave in α, homogeneous of degree one, and
@@ -70,14 +70,14 @@ class Surprise:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Laws P_j (k, |X_1|, ..., |X_n|) and a channel K (|X_1|, ..., |X_n|, |Λ|) shared by all of them."""
+    """Distributions P_j (k, |X_1|, ..., |X_n|) and a channel K (|X_1|, ..., |X_n|, |Λ|) shared by all of them."""
 
     laws: Array
     channel: Array
 
     @property
     def domains(self) -> int:
-        """Number k of laws."""
+        """Number k of distributions."""
         return self.laws.shape[0]
 
     @property
@@ -92,7 +92,7 @@ class Family:
 
     @property
     def latent(self) -> int:
-        """Axis of the latent in a law of one domain; the observables are 0, ..., n − 1."""
+        """Axis of the latent in a distribution of one domain; the observables are 0, ..., n − 1."""
         return self.observables
 
     def surprise(self, target: Sequence[int], given: Sequence[int] = ()) -> Surprise:

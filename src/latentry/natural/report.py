@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.evidence.bound import Bound, Interval
-from latentry.evidence.verdict import Verdict
-from latentry.natural.suprema import Supremum
+from latentry.evidence import Bound, Interval, Verdict
+from latentry.natural.worst_mixture import Supremum
 
 __all__ = ["Drift", "Errors", "Report", "TheoremCheck", "WorstCase", "plain"]
 
@@ -20,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of a latent over one law, in nats.
+    """Errors of a latent over one distribution, in nats.
 
     Args:
         mediation: TC(X|Λ).
@@ -28,7 +27,7 @@ class Errors:
         weak: I(Λ; X_i|X_{−i}), one per observable.
         deletion: by the number m of deleted observables, the largest I(Λ; X_D|X_{−D}) with |D| = m.
         deterministic: H(Λ|X_i), one per observable.
-        latent_entropy: H(Λ); a latent that is almost constant is redundant for nothing.
+        latent_entropy: H(Λ); a latent that is almost constant is redundant whatever the data.
     """
 
     mediation: Bound

@@ -1,4 +1,4 @@
-"""Columns of a file (one row per cell, or one row per observation) as laws and a channel."""
+"""Columns of a file (one row per cell, or one row per observation) as distributions and a channel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
+from latentry.natural.distributions import MAX_CELLS
 from latentry.natural.entropies import mutual_information
-from latentry.natural.laws import MAX_CELLS
 
 __all__ = ["Tables", "from_columns"]
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 _COUNTED = (
-    "These are counts of {} rows: the errors are exact for the table, not for the law it was drawn from; "
+    "These are counts of {} rows: the errors are exact for the table, not for the distribution it was drawn from; "
     "audit the rows for that."
 )
 _SHIFTING = (
@@ -33,7 +33,7 @@ class Tables:
     Args:
         laws: (k, |X_1|, ..., |X_n|), one per domain.
         channel: (|X_1|, ..., |X_n|, |Λ|), pooled over the domains; NaN where no row falls.
-        weights: share of each domain in the rows.
+        weights: fraction of each domain in the rows.
         observables: levels of each observable, by name.
         latents: levels of the latent.
         domains: levels of the domain.
@@ -65,7 +65,7 @@ def from_columns(
     domain: ArrayLike | None = None,
     mass: ArrayLike | None = None,
 ) -> Tables:
-    """Laws and a channel from columns of labels.
+    """Distributions and a channel from columns of labels.
 
     Without `mass`, every row is one observation. With it, a row is a cell: whole numbers are counts, anything
     else probabilities that sum to one in each domain (or over all domains).
@@ -120,7 +120,7 @@ def _masses(
     sums = np.bincount(place[1], weights=heaps)
     if (sums == 0).any():
         raise DataError(f"domain {place[0][int(np.argmin(sums))]!r} has no mass")
-    certain = bool((sums == 1).all())  # a law of certainties in each domain looks like counts
+    certain = bool((sums == 1).all())  # a distribution of certainties in each domain looks like counts
     if np.array_equal(heaps, np.round(heaps)) and heaps.sum() > 1.5 and not certain:
         return heaps, int(heaps.sum())
     if np.allclose(sums, 1.0, atol=1e-6) or np.isclose(sums.sum(), 1.0, atol=1e-6):
@@ -139,16 +139,16 @@ def _split(
     total: int | None,
 ) -> Tables:
     cells = table.sum(axis=-1)
-    shares = cells.reshape(len(cells), -1).sum(axis=1)
+    totals = cells.reshape(len(cells), -1).sum(axis=1)
     pooled = table.sum(axis=0)
     with np.errstate(invalid="ignore"):
         channel = pooled / pooled.sum(axis=-1, keepdims=True)
     last = table.ndim - 1
     drift = mutual_information(table / table.sum(), [0], [last], list(range(1, last)))
     return Tables(
-        laws=cells / shares.reshape([-1] + [1] * (cells.ndim - 1)),
+        laws=cells / totals.reshape([-1] + [1] * (cells.ndim - 1)),
         channel=channel,
-        weights=shares / shares.sum(),
+        weights=totals / totals.sum(),
         observables={name: levels for name, (levels, _) in coded.items()},
         latents=latents,
         domains=domains,

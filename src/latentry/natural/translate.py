@@ -1,4 +1,4 @@
-"""Two latents of the same law: how far one is a function of the other, and what theory promises.
+"""Two latents of the same distribution: how far one is a function of the other, and what theory promises.
 
 If X_A and X_B are disjoint blocks of observables, then for any Λ and Λ'
 
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.errors import DataError
-from latentry.evidence.bound import Bound
+from latentry.evidence import Bound
+from latentry.natural.distributions import MAX_CELLS, as_channel, as_law
 from latentry.natural.entropies import conditional_entropy, dual_total_correlation, mutual_information
-from latentry.natural.laws import MAX_CELLS, as_channel, as_law
 
 __all__ = ["OneWay", "Translation", "translate"]
 
@@ -66,15 +66,15 @@ class Translation:
 
 
 def translate(law: ArrayLike, a: ArrayLike, b: ArrayLike) -> Translation:
-    """How far two latents of one law translate into each other, with the theorem's bound beside the truth.
+    """How far two latents of one distribution translate into each other, with the theorem's bound beside the truth.
 
     The latents are drawn independently given X. A natural latent is a function of every mediator:
 
-    >>> from latentry.generators.finite_laws import planted_natural
+    >>> from latentry.generators import planted_natural
     >>> made = planted_natural(domains=1)
     >>> copy = np.eye(4)[:, None, :].repeat(4, axis=1)  # X_1 itself mediates
-    >>> way = translate(made.laws[0], made.channel, copy).a_from_b
-    >>> round(way.missing.value, 6), round(way.promised.value, 6)
+    >>> forward = translate(made.laws[0], made.channel, copy).a_from_b
+    >>> round(forward.missing.value, 6), round(forward.promised.value, 6)
     (0.0, 0.0)
     """
     table = as_law(law)
@@ -122,7 +122,7 @@ def _pairs(n: int) -> list[Blocks]:
 
 
 def _exact(value: float) -> Bound:
-    return Bound(max(0.0, value), method="finite law", tolerance=_ROUNDING)
+    return Bound(max(0.0, value), method="finite distribution", tolerance=_ROUNDING)
 
 
 def _upper(value: float, method: str) -> Bound:

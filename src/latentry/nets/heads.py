@@ -9,6 +9,7 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.errors import DataError, nearest
@@ -227,4 +228,4 @@ def head_for(
 def _log_scales(shape: tuple[int, ...], scale: float | None) -> Array:
     columns = shape if len(shape) == 1 else shape[-1:] if shape[-1] <= 4 else ()
     # A learned scale starts below the data's own spread: at the spread, a latent may look not worth its cost.
-    return jnp.full(columns, -1.0 if scale is None else math.log(scale), dtype=jnp.float32)
+    return jax.device_put(np.full(columns, -1.0 if scale is None else math.log(scale), dtype=np.float32))

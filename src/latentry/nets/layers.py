@@ -12,7 +12,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
@@ -59,7 +58,7 @@ def uniform(key: PRNGKeyArray, shape: tuple[int, ...], low: float, high: float) 
     mantissa = (bits >> np.uint32(9)) | np.uint32(0x3F800000)  # a float32 between 1 and 2
     unit = mantissa.view(np.float32) - np.float32(1)
     drawn = unit * np.float32(np.float32(high) - np.float32(low)) + np.float32(low)
-    return jnp.asarray(np.maximum(np.float32(low), drawn).reshape(shape))
+    return jax.device_put(np.maximum(np.float32(low), drawn).reshape(shape))
 
 
 def _threefry(one: np.uint32, two: np.uint32, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

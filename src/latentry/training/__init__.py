@@ -8,8 +8,8 @@ from latentry.training.feed import Feed
 from latentry.training.history import History
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
 from latentry.training.loop import Task, blank_trees
-from latentry.training.named import fill, to_named
-from latentry.training.own import Update
+from latentry.training.model_updates import Update
+from latentry.training.named_arrays import fill, to_named
 from latentry.training.phase import Phase
 from latentry.training.run import run
 from latentry.training.soap import scale_by_soap

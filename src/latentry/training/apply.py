@@ -27,7 +27,7 @@ def map_rows(function: Callable[..., Any], module: Any, data: Dataset, seed: int
     for start in range(0, len(data), _ROWS):
         index = np.arange(start, start + _ROWS)
         index[index >= len(data)] = -1
-        batch = jax.tree.map(jax.numpy.asarray, assemble(data, index))
+        batch = jax.device_put(assemble(data, index))
         found = _call(function, module, batch, jax.random.fold_in(key, start // _ROWS))
         pieces.append(jax.tree.map(np.asarray, found))
     joined = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from latentry.data import Batch
@@ -55,7 +56,11 @@ def initial_optimiser(recipe: Recipe, module: Module) -> Any:
     """The optimiser's state before the first step."""
     if recipe.update is not None:
         return recipe.update.start(module)
-    return recipe.direction().init(eqx.filter(module, recipe.trainable(module)))
+    moving, start = eqx.filter(module, recipe.trainable(module)), recipe.direction().init
+    if recipe.direction is not optax.scale_by_adam:
+        return start(moving)
+    # Nothing but zeros, which need not be compiled for each shape.
+    return jax.tree.map(lambda a: jax.device_put(np.zeros(a.shape, a.dtype)), eqx.filter_eval_shape(start, moving))
 
 
 def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> dict[str, jax.Array]:

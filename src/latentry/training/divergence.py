@@ -11,7 +11,7 @@ import numpy as np
 from latentry.data import Batch
 from latentry.errors import TrainingDiverged
 from latentry.training.compiled import gradient
-from latentry.training.named import leaf_names
+from latentry.training.named_arrays import leaf_names
 from latentry.training.phase import Module, Phase
 
 __all__ = ["diverged", "never_finite", "not_finite"]

@@ -14,6 +14,7 @@ from latentry.training.devices import Placement
 __all__ = ["Feed"]
 
 RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
+_SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
 
 
 class Feed:
@@ -28,8 +29,9 @@ class Feed:
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices share it
         self.data, self.plan = data, Plan.of(data, whole)
         size = 4 * len(data) * data.layout.size
-        fits = not data.is_lazy and size <= RESIDENT_BYTES and self.placement.count == 1
-        self.resident = jax.tree.map(jnp.asarray, assemble(data, np.arange(len(data)))) if fits else None
+        self._small = not data.is_lazy and size <= _SMALL_BYTES
+        fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
+        self.resident = jax.device_put(assemble(data, np.arange(len(data)))) if fits else None
         self._held: tuple[Any, Batch] | None = None
         self._order: tuple[Any, list[np.ndarray]] | None = None
 
@@ -42,7 +44,7 @@ class Feed:
 
     def release(self) -> None:
         """Let go of a window that came from disk: one at a time is held, over all feeds."""
-        if self.resident is None:
+        if self.resident is None and not self._small:
             self._held = None
 
     @property
@@ -58,8 +60,20 @@ class Feed:
 
     def _read(self, index: np.ndarray) -> Batch:
         if self.resident is None:
-            return self.placement.window(assemble(self.data, index))
-        return _pick(self.resident, jnp.asarray(np.where(index < 0, 0, index)), jnp.asarray(index >= 0))
+            return self.placement.window(assemble(self.data, _rounded(index) if self._small else index))
+        return _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
+
+
+def _rounded(index: np.ndarray) -> np.ndarray:
+    """Fill up the steps of a window to a power of two, so that data of about as many rows share compiled programs.
+
+    Steps beyond the last are never taken.
+
+    >>> _rounded(np.zeros((3, 2), dtype=int)).tolist()
+    [[0, 0], [0, 0], [0, 0], [-1, -1]]
+    """
+    more = (1 << (len(index) - 1).bit_length()) - len(index)
+    return np.concatenate([index, np.full((more, index.shape[1]), -1)])
 
 
 @jax.jit

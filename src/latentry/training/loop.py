@@ -11,6 +11,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from latentry.errors import DataError, TrainingDiverged
 from latentry.training.compiled import (
@@ -25,7 +26,7 @@ from latentry.training.compiled import (
 )
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
-from latentry.training.own import run_own_steps
+from latentry.training.model_updates import run_own_steps
 from latentry.training.phase import Loss, Module, Phase
 from latentry.training.state import RunState
 
@@ -213,7 +214,7 @@ def _stream_key(seed: int, restart: int, phase: int, stream: int) -> jax.Array:
 def settled(module: Module) -> Module:
     """The same arrays with fixed types: a weakly typed one would change type, and so compile again, at the first step."""
     weak = lambda leaf: eqx.is_array(leaf) and leaf.weak_type  # noqa: E731
-    return jax.tree.map(lambda a: jax.lax.convert_element_type(a, a.dtype) if weak(a) else a, module)
+    return jax.tree.map(lambda a: jax.device_put(np.asarray(a)) if weak(a) else a, module)
 
 
 def blank_trees(

@@ -14,7 +14,7 @@ import optax
 from latentry.errors import DataError, nearest
 
 if TYPE_CHECKING:
-    from latentry.training.own import Update
+    from latentry.training.model_updates import Update
 
 __all__ = ["SCHEDULES", "Phase", "Recipe", "everything"]
 

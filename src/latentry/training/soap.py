@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 __all__ = ["scale_by_soap"]
@@ -44,10 +45,10 @@ def scale_by_soap(
     """
 
     def start(parameters: Any) -> SoapState:
-        zeros = jax.tree.map(jnp.zeros_like, parameters)
+        zeros = jax.tree.map(lambda a: _zeros(a.shape, a.dtype), parameters)
         left, right = (jax.tree.map(lambda a, axis=axis: _square(a, axis, largest), parameters) for axis in (-2, -1))
         bases = (jax.tree.map(_identity, moments) for moments in (left, right))
-        return SoapState(jnp.zeros((), jnp.int32), zeros, zeros, left, right, *bases)
+        return SoapState(_zeros((), jnp.int32), zeros, zeros, left, right, *bases)
 
     def update(gradient: Any, state: SoapState, parameters: Any = None) -> tuple[Any, SoapState]:
         count = state.taken + 1
@@ -74,15 +75,21 @@ def scale_by_soap(
     return optax.GradientTransformation(start, update)
 
 
+def _zeros(shape: tuple[int, ...], dtype: Any) -> jax.Array:
+    return jax.device_put(np.zeros(shape, dtype))  # made on the host: nothing is compiled for a shape
+
+
 def _square(array: jax.Array, axis: int, largest: int) -> jax.Array:
     if array.ndim < 2 or array.shape[axis] > largest:
-        return jnp.zeros((0,), array.dtype)
+        return _zeros((0,), array.dtype)
     size = array.shape[axis]
-    return jnp.zeros((*array.shape[:-2], size, size), array.dtype)
+    return _zeros((*array.shape[:-2], size, size), array.dtype)
 
 
 def _identity(moments: jax.Array) -> jax.Array:
-    return moments if moments.ndim < 2 else jnp.broadcast_to(jnp.eye(moments.shape[-1]), moments.shape)
+    if moments.ndim < 2:
+        return moments
+    return jax.device_put(np.broadcast_to(np.eye(moments.shape[-1], dtype=np.float32), moments.shape))
 
 
 def _eigenvectors(moments: jax.Array) -> jax.Array:

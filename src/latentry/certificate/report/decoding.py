@@ -1,4 +1,4 @@
-"""From latents to data, by whatever way a model offers."""
+"""From latents to data, by whatever a model offers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from latentry.contracts import CanBeIntervenedOn, DecodesLatents, KeepsFitRecord
 from latentry.errors import DataWarning
 
-__all__ = ["decoder_of", "heard", "sampled"]
+__all__ = ["decoder_of", "with_warnings", "sampled"]
 
 Decoder = Callable[[np.ndarray], dict[str, np.ndarray]]
 
@@ -45,7 +45,7 @@ def sampled(
     return _named(name, model.sample(count, do=do, noise=False, seed=seed))
 
 
-def heard(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+def with_warnings(call: Callable[[], Any]) -> tuple[Any, list[str]]:
     """What a call gives, and what it warns of: the page must say it too."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", DataWarning)

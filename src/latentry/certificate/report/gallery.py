@@ -1,4 +1,4 @@
-"""Pictures of rows: the latent space, traversals, clusters and interventions."""
+"""Images of rows: the latent space, traversals, clusters and interventions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from latentry.certificate.gist import flat, gist, some_rows
-from latentry.certificate.parts.causal import graph_of
-from latentry.certificate.report.decoding import decoder_of, heard, sampled
-from latentry.certificate.report.layout import card
-from latentry.certificate.report.pictures import Look, look_of, picture, scaled, short, sprite, thinned
-from latentry.certificate.report.space import BOX, plot
+from latentry.certificate.audits.causal import graph_of
+from latentry.certificate.leading_components import flat, leading_columns, some_rows
+from latentry.certificate.report.decoding import decoder_of, sampled, with_warnings
+from latentry.certificate.report.html_pieces import card
+from latentry.certificate.report.latent_space import BOX, plot
+from latentry.certificate.report.row_images import Look, drawing, look_of, scaled, short, sprite, thinned
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn
 
@@ -29,7 +29,7 @@ _LATENTS, _CLUSTERS = 6, 12
 
 
 def gallery(subject: Subject) -> Iterator[str]:
-    """Cards, each a picture of what the latents are."""
+    """Cards, each an image of what the latents are."""
     looks = {
         name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name))
         for name in subject.data.names
@@ -74,8 +74,8 @@ def _axes(subject: Subject) -> list[dict[str, Any]]:
     if subject.latents is not None:
         table, name = subject.latents.mean[:, :_LATENTS], "latent {}"
     else:
-        whole = [gist(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names]
-        table, name = gist(np.hstack(whole), 2), "component {} of the data"
+        whole = [leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names]
+        table, name = leading_columns(np.hstack(whole), 2), "component {} of the data"
     if table.shape[1] == 1:
         table = np.column_stack([table, np.random.default_rng(0).normal(size=len(table))])
         names = [name.format(1), "(spread at random)"]
@@ -130,21 +130,21 @@ def _row_names(subject: Subject) -> list[str]:
 
 def _contents(subject: Subject, looks: dict[str, Look]) -> dict[str, Any]:
     """What is shown of a row under the pointer."""
-    found: dict[str, Any] = {"sprites": [], "curves": [], "tables": []}
+    result: dict[str, Any] = {"sprites": [], "curves": [], "tables": []}
     images = max(sum(look.kind == "image" for look in looks.values()), 1)
     for look in looks.values():
         values = np.asarray(subject.data[look.name])
         if look.kind == "image":
-            found["sprites"].append(sprite(look, values, _BYTES // images))
+            result["sprites"].append(sprite(look, values, _BYTES // images))
         elif look.kind == "curve":
             lines = np.array([scaled(look, thinned(row)) for row in values])
             sheet = base64.b64encode(lines.tobytes()).decode()
             limits = {"low": f"{look.low:.3g}", "high": f"{look.high:.3g}"}
-            found["curves"].append({"name": look.name, "length": lines.shape[1], "bytes": sheet, **limits})
+            result["curves"].append({"name": look.name, "length": lines.shape[1], "bytes": sheet, **limits})
         else:
             cells = [short(v) for row in flat(values)[:, : len(look.columns)] for v in row]
-            found["tables"].append({"columns": list(look.columns), "values": cells})
-    return found
+            result["tables"].append({"columns": list(look.columns), "values": cells})
+    return result
 
 
 def _select(name: str, label: str, options: list[str], chosen: int) -> str:
@@ -205,14 +205,14 @@ def _along(subject: Subject, latent: int, decode: Any) -> dict[str, np.ndarray]:
 def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     seen = subject.data.observed[name][rows]
     values = np.asarray(subject.data[name], dtype=float)[rows]
-    share = seen.astype(float) if weight is None else seen * weight[rows]
-    if share.sum() == 0:
+    weights = seen.astype(float) if weight is None else seen * weight[rows]
+    if weights.sum() == 0:
         return np.zeros(values.shape[1:])
-    return np.tensordot(share / share.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1)
+    return np.tensordot(weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1)
 
 
 def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
-    """Pictures side by side, or a table of numbers, for each modality."""
+    """Images side by side, or a table of numbers, for each modality."""
     drawn = []
     for look in looks.values():
         if look.name not in arrays:
@@ -221,7 +221,7 @@ def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[s
             drawn.append(_figures(look, flat(arrays[look.name]), names))
             continue
         pairs = zip(names, arrays[look.name], strict=True)
-        drawn.append("".join(f"<figure>{picture(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
+        drawn.append("".join(f"<figure>{drawing(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
     return "".join(f'<div class="strip">{part}</div>' for part in drawn)
 
 
@@ -250,7 +250,7 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
     drawn = _drawn_clusters(subject, largest)
     if drawn:
         body = f"<h3>as measured</h3>{body}<h3>as the model draws them</h3>{_strips(drawn, looks, names)}"
-    yield card("Average row of each cluster", "Number of the cluster, and its share of the audited rows.", body)
+    yield card("Average row of each cluster", "Number of the cluster, and its fraction of the audited rows.", body)
 
 
 def _drawn_clusters(subject: Subject, clusters: np.ndarray) -> dict[str, np.ndarray]:
@@ -262,5 +262,5 @@ def _drawn_clusters(subject: Subject, clusters: np.ndarray) -> dict[str, np.ndar
     cells = np.stack(np.unravel_index(clusters, graph.outcomes), axis=1)
     every = [dict(zip(graph.names, map(int, cell), strict=True)) for cell in cells]
     seed, first = subject.settings.seed, subject.data.names[0]
-    drawn = [heard(lambda do=do: sampled(model, _DRAWS, do, seed, first))[0] for do in every]
+    drawn = [with_warnings(lambda do=do: sampled(model, _DRAWS, do, seed, first))[0] for do in every]
     return {name: np.stack([np.mean(one[name], axis=0) for one in drawn]) for name in drawn[0]}

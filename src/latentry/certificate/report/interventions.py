@@ -6,9 +6,9 @@ import html
 
 import numpy as np
 
-from latentry.certificate.parts.causal import graph_of
-from latentry.certificate.report.decoding import heard, sampled
-from latentry.certificate.report.pictures import Look, look_of, picture
+from latentry.certificate.audits.causal import graph_of
+from latentry.certificate.report.decoding import sampled, with_warnings
+from latentry.certificate.report.row_images import Look, drawing, look_of
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn
 
@@ -29,7 +29,7 @@ def interventions(subject: Subject) -> str:
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn, said = heard(lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0]))
+        drawn, said = with_warnings(lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0]))
         words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(
@@ -46,9 +46,9 @@ def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
         if look.name not in arrays:
             continue
         rows = np.asarray(arrays[look.name], dtype=float)
-        average = picture(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
+        average = drawing(look, rows.mean(axis=0), rows[:12] if look.kind == "curve" else None)
         some = (
-            "" if look.kind != "image" else "".join(f"<figure>{picture(look, row)}sample</figure>" for row in rows[:5])
+            "" if look.kind != "image" else "".join(f"<figure>{drawing(look, row)}sample</figure>" for row in rows[:5])
         )
         parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
     return "".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from latentry.certificate.record import Certificate
+from latentry.certificate.certificate import Certificate
 from latentry.certificate.report.gallery import gallery
 from latentry.certificate.report.interventions import interventions
 from latentry.certificate.report.sections import cards, closing, top_box
@@ -19,7 +19,7 @@ _SCRIPT = (_HERE / "script.js").read_text(encoding="utf-8")
 
 
 def page_of(certificate: Certificate, subject: Subject | None, title: str = "") -> str:
-    """HTML of a certificate, with pictures of the rows if they are at hand."""
+    """HTML of a certificate, with images of the rows if they are at hand."""
     name = title or f"{certificate.subject['kind']}: what may be believed"
     drawn = list(gallery(subject)) if subject is not None else []
     pictures = {"causal": interventions(subject)} if subject is not None else {}

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from latentry import graphs
-from latentry.certificate.chart import Series, line_chart
-from latentry.certificate.part import Part
-from latentry.certificate.record import Certificate
-from latentry.certificate.report.charts import Bar, Span, bars, spans
-from latentry.certificate.report.layout import bullets, card, chip, number_words, table
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.line_charts import Series, line_chart
+from latentry.certificate.question import Part
+from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
+from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Estimate, Verdict
 
 __all__ = ["cards", "closing", "top_box"]
@@ -44,7 +44,7 @@ def _subline(name: str, claim: Verdict) -> str:
 
 
 def _power(verdict: Verdict) -> str:
-    """What a test that found nothing would have found."""
+    """The power of a test that did not refute."""
     return f" (power {verdict.power:.2f})" if verdict.status == "not refuted" else ""
 
 
@@ -58,7 +58,7 @@ def _sentence(words: str) -> str:
 
 
 def cards(certificate: Certificate, pictures: dict[str, str]) -> Iterator[str]:
-    """One card for each part; pictures of rows are put where they belong."""
+    """One card for each part; images of rows are put where they belong."""
     drawn = {"informative": _informative, "natural": _natural, "causal": _causal, "fit": _fit, "controls": _controls}
     for name in ("causal", "informative", "natural", "identifiable", "fit", "controls"):
         if name not in certificate.parts:
@@ -98,10 +98,10 @@ def _numbers(part: Part) -> str:
 def _informative(part: Part) -> str:
     drawn = []
     for about, rows in groupby(part.details.get("table", ()), key=lambda row: row["about"]):
-        found = [(row["latent"], part.numbers[f"I({row['latent']}; {about})"]) for row in rows]
+        result = [(row["latent"], part.numbers[f"I({row['latent']}; {about})"]) for row in rows]
         shown = [
             Bar(name, max(float(e), 0.0), e.low, e.high)
-            for name, e in found
+            for name, e in result
             if isinstance(e, Estimate) and not math.isnan(float(e))
         ]
         drawn.append(f"<h3>About {html.escape(about)}</h3>{bars(shown, 'nats, with 95 % intervals')}" if shown else "")
@@ -115,11 +115,11 @@ def _natural(part: Part) -> str:
     for claims in latents:
         name = claims[0]["latent"]
         title = f"<h3>{html.escape(_sentence(name))}</h3>" if len(latents) > 1 else ""
-        found = [
+        result = [
             Span(f"{row['error'].replace(' error', '')}, {row['place']}", row["lower"], row["upper"], row["status"])
             for row in claims
         ]
-        drawn.append(f"{title}{spans(found, part.details['epsilon'], 'nats')}")
+        drawn.append(f"{title}{spans(result, part.details['epsilon'], 'nats')}")
     return "".join(drawn)
 
 
@@ -182,7 +182,7 @@ def _column(history: Any, name: str) -> np.ndarray:
 
 def _controls(part: Part) -> str:
     rows = [
-        [html.escape(name), "<b>✗ wrong</b>" if v.refuted else "✓ as it should", html.escape(_sentence(v.sentence))]
+        [html.escape(name), "<b>✗ wrong</b>" if v.refuted else "✓ as expected", html.escape(_sentence(v.sentence))]
         for name, v in part.claims.items()
     ]
     return table(("control", "came out", "what was seen"), rows)

@@ -9,7 +9,7 @@ import numpy as np
 
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import KEY, Roles, from_arrays, to_arrays
-from latentry.data.rows import BLOCK_BYTES, blocks, is_lazy
+from latentry.data.lazy_rows import BLOCK_BYTES, blocks, is_lazy
 from latentry.errors import MissingExtra
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
-from latentry.graphs import Knowledge
-from latentry.graphs.names import as_names, as_outcomes, as_values
+from latentry.graphs import Knowledge, as_names, as_outcomes, as_values
 from latentry.models.estimator import refuse
 from latentry.models.estimator.values import likelihoods
-from latentry.nets.physics import Expert
+from latentry.nets import Expert
 
 __all__ = ["check_causal_pima", "parse_nodes"]
 

@@ -26,8 +26,7 @@ from latentry.contracts import (
 )
 from latentry.data import Dataset
 from latentry.errors import CheckpointError
-from latentry.graphs import EdgeFrequencies, Knowledge, hodge_init
-from latentry.graphs.names import as_values
+from latentry.graphs import EdgeFrequencies, Knowledge, as_values, hodge_init
 from latentry.models.causal_pima import queries
 from latentry.models.causal_pima.checks import check_causal_pima, parse_nodes
 from latentry.models.causal_pima.expert_updates import new_expert
@@ -56,7 +55,7 @@ from latentry.models.estimator import (
     scores,
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
-from latentry.nets.physics import Expert
+from latentry.nets import Expert
 from latentry.training import Phase
 
 __all__ = ["CausalPIMA"]
@@ -79,8 +78,8 @@ class CausalPIMA(
 
     What it cannot do: observations determine a graph up to equivalence at most, so :attr:`graph_` shows arrows only where
     all equivalent graphs agree. Nodes mean something because each moves one latent (``means="axes"`` of
-    :class:`NodeMixture`) or adds a part to the mean ("additive"); without that, any relabelling of the clusters fits as well. Features that are not bimodal,
-    or overlap much, are missed. No hidden common cause of two nodes is allowed for.
+    :class:`NodeMixture`) or adds a part to the mean ("additive"); without that, any relabelling of the clusters fits as
+    well. Features that are not bimodal, or overlap much, are missed. No hidden common cause of two nodes is allowed for.
 
     Args:
         nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ...

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from latentry.data import Dataset
-from latentry.data.rows import blocks
+from latentry.data import Dataset, blocks
 from latentry.errors import DataError
 from latentry.models.causal_pima.module import ExpertDecoder
-from latentry.nets.physics import Expert, Parameter
+from latentry.nets import Expert, Parameter
 
 __all__ = ["UNKNOWN", "new_expert", "updated_expert"]
 

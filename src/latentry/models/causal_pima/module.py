@@ -13,7 +13,7 @@ from latentry.contracts import GenerativeModule
 from latentry.data import Batch
 from latentry.models.causal_pima.mixture import HodgeTable, Mixture, Table
 from latentry.models.networks import ModalityNets
-from latentry.nets.physics import Expert
+from latentry.nets import Expert
 
 __all__ = ["ExpertDecoder", "Pima"]
 

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import PhysicalParameter
 from latentry.data import Batch, Dataset
-from latentry.graphs import EdgeFrequencies, Graph, edge_frequencies, hodge_graph
+from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
-from latentry.graphs.names import as_values
 from latentry.models.causal_pima.checks import parse_nodes
 from latentry.models.causal_pima.expert_updates import UNKNOWN
 from latentry.models.causal_pima.latent_graph import LatentGraph, latent_graph, warn_reversible

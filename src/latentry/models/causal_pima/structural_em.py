@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.graphs import CPDAG, Graph, Knowledge, cpdag, search
-from latentry.graphs.counts import Counts
-from latentry.graphs.names import find_cycle
+from latentry.graphs import CPDAG, Counts, Graph, Knowledge, cpdag, find_cycle, search
 from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, Shape, e_step, log_prior, m_step, moments
 
 __all__ = ["Experiments", "Found", "Latent", "best_graph", "by_experiment", "climb", "complete_graph", "table_terms"]

@@ -10,7 +10,7 @@ import numpy as np
 from latentry.data import Dataset, blocks
 from latentry.errors import DataError
 from latentry.models.estimator import Whole, refuse, require
-from latentry.nets.style import resolutions
+from latentry.nets import resolutions
 
 __all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_range", "check_resolution"]
 

@@ -45,11 +45,8 @@ from latentry.models.estimator import (
     ready,
     require,
 )
-from latentry.nets.content_law import ContentLaw
-from latentry.nets.domain_style import DomainEmbedding, DomainFlow
-from latentry.nets.residual import Discriminator, PictureEncoder
-from latentry.nets.style import Mapping as StyleMapping
-from latentry.nets.style import Synthesis
+from latentry.nets import ContentLaw, Discriminator, DomainEmbedding, DomainFlow, PictureEncoder, Synthesis
+from latentry.nets import Mapping as StyleMapping
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]
@@ -68,8 +65,8 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     Codes c and the domain u give latents z: the first ``style_dim`` go through an increasing flow of their own for each
     domain, as far as a learned mask lets them; what the mask leaves still is the content, whose joint distribution is the same
     everywhere, and is learned. Latents give a style w, and w scales the weights of convolutions that make the image. A
-    discriminator with a verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an L1 penalty on
-    :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between sufficient changes
+    discriminator with a verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an
+    L1 penalty on :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between sufficient changes
     and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the codes behind images
     along the way, and real images are rebuilt from it and generated in other domains, so that translation keeps content.
 

@@ -11,9 +11,7 @@ import jax.numpy as jnp
 
 from latentry.data import Batch
 from latentry.models.cggan.module import Adversaries, Generator, Makers
-from latentry.nets import SparsityTerm
-from latentry.nets.augmentation import augment
-from latentry.nets.prior import normal_log_density
+from latentry.nets import SparsityTerm, augment, normal_log_density
 
 __all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes", "mismatch"]
 

@@ -10,9 +10,7 @@ import jax.numpy as jnp
 
 from latentry.contracts import LatentModule
 from latentry.data import Batch
-from latentry.nets.content_law import ContentLaw
-from latentry.nets.residual import Discriminator, PictureEncoder
-from latentry.nets.style import Mapping, Synthesis
+from latentry.nets import ContentLaw, Discriminator, Mapping, PictureEncoder, Synthesis
 
 __all__ = ["Adversaries", "Generator", "Makers"]
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from latentry.models.cggan.losses import Weights
 from latentry.models.estimator import Choice, Names, Real, Rule, Settings, Whole
-from latentry.nets.augmentation import AUGMENTATIONS
+from latentry.nets import AUGMENTATIONS
 
 __all__ = ["Adversarial", "ImageNetworks"]
 

@@ -13,7 +13,7 @@ import optax
 from latentry.data import Batch
 from latentry.models.cggan.losses import PATH_DECAY, Rebuilding, Terms, Weights
 from latentry.models.cggan.module import Adversaries, Makers
-from latentry.nets.domain_style import DomainFlow
+from latentry.nets import DomainFlow
 
 __all__ = ["Alternation", "Autoencoding"]
 

@@ -69,8 +69,7 @@ from latentry.models.estimator import (
     scores,
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
-from latentry.nets import SparsityTerm
-from latentry.nets.sparsity import penalty
+from latentry.nets import SparsityTerm, penalty
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGVAE"]

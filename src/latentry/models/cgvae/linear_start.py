@@ -54,12 +54,13 @@ def linear_unmixings(
     whole = axes.T @ pooled @ axes + ridge
     scales = np.sqrt(np.diag(pooled))
     found, losses = _search(
-        *(jnp.asarray(part, jnp.float32) for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)),
+        *(jax.device_put(part.astype(np.float32)) for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)),
         jax.random.split(jax.random.key(seed), _tries(n, len(labels))),
         jnp.float32(weight),
     )
-    order = [at for at in np.argsort(np.asarray(losses)) if np.isfinite(np.asarray(found[at])).all()]
-    return _different(np.asarray(found, np.float64)[order], np.linalg.cholesky(whole), most) @ axes.T
+    matrices = np.asarray(found, np.float64)
+    order = [at for at in np.argsort(np.asarray(losses)) if np.isfinite(matrices[at]).all()]
+    return _different(matrices[order], np.linalg.cholesky(whole), most) @ axes.T
 
 
 def _tries(latents: int, groups: int) -> int:

@@ -19,8 +19,7 @@ from latentry.models.domain_prior import (
     negative_log_likelihood,
 )
 from latentry.models.networks import NegativeElbo
-from latentry.nets.sigmoidal import SigmoidalPrior
-from latentry.nets.sparsity import SparsityTerm, jacobians, strengths
+from latentry.nets import SigmoidalPrior, SparsityTerm, jacobians, strengths
 
 __all__ = [
     "AnchoredManifold",

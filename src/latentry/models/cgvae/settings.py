@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from latentry.models.estimator import Choice, Flag, Real, Rule, Settings, Whole
-from latentry.nets import SparsityTerm
-from latentry.nets.sparsity import PENALTIES
+from latentry.nets import PENALTIES, SparsityTerm
 
 __all__ = ["MixingPenalty"]
 

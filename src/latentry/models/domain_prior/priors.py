@@ -18,8 +18,7 @@ from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
 from latentry.models.domain_prior.settings import DomainPrior, FlowMap
 from latentry.models.networks import Design
-from latentry.nets import ConditionalPrior, Flow, prior_for
-from latentry.nets.sigmoidal import sigmoidal_prior
+from latentry.nets import ConditionalPrior, Flow, prior_for, sigmoidal_prior
 
 __all__ = ["Priors"]
 

@@ -1,0 +1,200 @@
+"""Whether the model describes rows that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student_t
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+
+from latentry.certificate.audits.agreement import history_of, restart_losses, restarts_agree
+from latentry.certificate.audits.physics import physics_numbers, physics_table
+from latentry.certificate.leading_components import flat, leading_columns, some_rows
+from latentry.certificate.question import Number, Part
+from latentry.certificate.subject import Subject
+from latentry.contracts import HasLikelihood, Reconstructs, Samples
+from latentry.data import Dataset
+from latentry.errors import DataError
+from latentry.evidence import Bound, Estimate, Verdict, all_of
+from latentry.identifiability import collapse, mcc
+
+__all__ = ["fit"]
+
+_MOST = 2000  # rows of the classifier that tells samples from data
+_ALONE = "One fit: whether restarts agree was not measured; restarts=2 (--restarts 2) fits twice more and compares."
+_CLASSIFIER = "classifier two-sample test (boosted trees, two folds)"
+
+
+def fit(subject: Subject) -> Part:
+    """Score, reconstruction, calibration, collapse, agreement of restarts, and the known factors if there are any."""
+    numbers, claims = dict(_factors(subject)), dict(restarts_agree(subject))
+    methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
+    if subject.latents is not None:
+        claims["no collapse"] = _collapse(subject)
+        methods.append("collapse: share of the variance that follows the data")
+    if subject.model is None:
+        sentence = "these latents were made elsewhere, without a model that could score new rows."
+        verdict = Verdict("cannot say", sentence, {}, "a model of latentry")
+        return Part("fit", verdict, claims, numbers, (), tuple(methods))
+    if isinstance(subject.model, HasLikelihood):
+        numbers["held-out score"] = _score(subject)
+        claims |= _beats_gaussian(subject)
+    physics = physics_table(subject.model)
+    numbers |= restart_losses(subject) | _reconstruction(subject) | _calibration(subject) | physics_numbers(physics)
+    notes = () if subject.others else (_ALONE,)
+    details = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
+    return Part("fit", _verdict(subject, claims), claims, numbers, notes, (*methods, subject.model.name), details)
+
+
+def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
+    judged = [claim for name, claim in claims.items() if name != "restarts agree"]
+    judged += [c for name, c in claims.items() if name == "restarts agree" and c.refuted]
+    if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
+        return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
+    return all_of(judged, f"the {type(subject.model).__name__} describes rows that it has not seen")
+
+
+def _score(subject: Subject) -> Estimate:
+    rows = subject.model.score_rows(subject.data)
+    low, high = _t_interval(rows, 0.95)
+    return Estimate(
+        rows.mean(), low=low, high=high, method=subject.model.score_name, n=len(rows), confidence=0.95, units="nats"
+    )
+
+
+def _t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
+    half = student_t.ppf((1 + confidence) / 2, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
+    return float(rows.mean() - half), float(rows.mean() + half)
+
+
+def _beats_gaussian(subject: Subject) -> dict[str, Verdict]:
+    """Beside independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
+    data, model = subject.data, subject.model
+    kinds = set(model.likelihoods().values())
+    half = some_rows(len(data), len(data) // 2, subject.settings.seed)
+    rest = np.setdiff1d(np.arange(len(data)), half)
+    enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
+    if kinds != {"gaussian"} or not enough:
+        return {}
+    plain = np.sum([_plain_score(flat(data[name]), data.observed[name], half, rest) for name in data.names], axis=0)
+    gain = model.score_rows(data.take(rest)) - plain
+    return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
+
+
+def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Log density of the rest under independent Gaussian entries fitted to the half."""
+    train = table[half][seen[half]]
+    scale = np.maximum(train.std(axis=0), 1e-3 * (train.std() or 1.0))
+    away = (np.where(seen[rest, None], table[rest], 0.0) - train.mean(axis=0)) / scale
+    return seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+
+
+def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
+    half = student_t.ppf(1 - level, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
+    method, assumed = "paired difference, t interval", ("independent rows", "many rows")
+    low = Bound(float(gain.mean() - half), "lower", 1 - level, method, assumed, n=len(gain))
+    high = Bound(float(gain.mean() + half), "upper", 1 - level, method, assumed, n=len(gain))
+    if low.value > 0:
+        sentence = (
+            f"a new row is worth at least {low.value:.3g} nats more to the model than to independent Gaussian entries."
+        )
+        return Verdict("certified", sentence, {"gain per row": low}, "worse rows")
+    if high.value < 0:
+        sentence = f"the model says {-high.value:.3g} nats less about a new row than independent Gaussian entries do."
+        return Verdict("refuted", sentence, {"gain per row": high}, "longer training, or another model")
+    sentence = "new rows leave open whether the model says more than independent Gaussian entries do."
+    return Verdict("cannot say", sentence, {"gain per row": low}, "more rows")
+
+
+def _reconstruction(subject: Subject) -> dict[str, Number]:
+    """Fraction of the variance of each modality that comes back from its latents, over observed rows."""
+    if not isinstance(subject.model, Reconstructs):
+        return {}
+    found = by_name(subject.model.reconstruct(subject.data), subject.data)
+    numbers: dict[str, Number] = {}
+    for name in subject.data.names:
+        seen = subject.data.observed[name]
+        if seen.sum() < 2 or name not in found or np.dtype(subject.data[name].dtype).kind not in "fiub":
+            continue
+        true, guess = flat(subject.data[name])[seen], flat(found[name])[seen]
+        if true.shape != guess.shape:
+            continue
+        share = 1 - ((true - guess) ** 2).sum() / max(((true - true.mean(axis=0)) ** 2).sum(), 1e-300)
+        numbers[f"reconstruction of {name} (R²)"] = Bound(
+            float(share), "estimate", method="on new rows", n=int(seen.sum())
+        )
+    return numbers
+
+
+def by_name(arrays: Any, data: Dataset) -> dict[str, np.ndarray]:
+    """Modalities by name, whether a model gave an array or a dictionary."""
+    return dict(arrays) if isinstance(arrays, dict) else {data.names[0]: np.asarray(arrays)}
+
+
+def _calibration(subject: Subject) -> dict[str, Number]:
+    """Could a classifier tell samples of the model from new rows, and do its 90 % ranges hold 90 % of them?"""
+    data, seed = subject.data, subject.settings.seed
+    whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
+    if not isinstance(subject.model, Samples) or len(whole) < 40:
+        return {}
+    real_rows = data.take(whole[some_rows(len(whole), _MOST, seed)])
+    drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
+    if any(np.dtype(data[name].dtype).kind == "U" for name in data.names):
+        return {}
+    both = [leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed) for n in data.names if n in drawn]
+    table = np.hstack(both)
+    real, fake = table[: len(real_rows)], table[len(real_rows) :]
+    inside = (real > np.quantile(fake, 0.05, axis=0)) & (real < np.quantile(fake, 0.95, axis=0))
+    auc = _told_apart(real, fake, seed)
+    return {
+        "samples told from new rows (AUC, 0.5 = not at all)": Bound(auc, "estimate", method=_CLASSIFIER, n=len(table)),
+        "new rows inside the model's 90 % ranges": Bound(
+            float(inside.mean()), "estimate", method="leading components, one at a time", n=len(real)
+        ),
+    }
+
+
+def _told_apart(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
+    table, labels = np.vstack([real, fake]), np.repeat([1, 0], [len(real), len(fake)])
+    fold = np.random.default_rng(seed).permutation(len(labels)) % 2
+    scores = np.empty(len(labels))
+    for side in (0, 1):
+        trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=seed)
+        scores[fold == side] = trees.fit(table[fold != side], labels[fold != side]).predict_proba(table[fold == side])[
+            :, 1
+        ]
+    return float(roc_auc_score(labels, scores))
+
+
+def _collapse(subject: Subject) -> Verdict:
+    place = subject.data.domain
+    return collapse(subject.latents, None if place is None else place).verdict
+
+
+def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
+    """Against the truth, where the data bring it."""
+    factors, latents = subject.data.factors, subject.latents
+    columns = {name: f for name, f in factors.items() if f.dtype.kind == "f" and f.ndim == 1 and f.std() > 0}
+    fits = latents is not None and 0 < len(columns) <= latents.mean.shape[1]  # more factors than latents have no match
+    if latents is not None and fits and (latents.mean.std(axis=0) > 0).all():
+        try:
+            value = mcc(latents.mean, np.column_stack([*columns.values()]), "spearman")
+            yield "mcc with the known factors", Bound(value, "estimate", method="Spearman, on new rows", n=len(latents))
+        except DataError:
+            pass
+    labels = {} if subject.clusters is None else {"clusters": subject.clusters}
+    labels |= {f"node {name}": channel for name, channel in subject.nodes.items()} if len(subject.nodes) > 1 else {}
+    for name, values in factors.items():
+        if values.ndim == 1 and values.dtype.kind in "iubU" and len(np.unique(values)) < len(values) / 4:
+            for what, channel in labels.items():
+                score = float(adjusted_rand_score(values, channel.most_likely))
+                yield f"{what} against {name}", Bound(score, "estimate", method="adjusted Rand index", n=len(values))
+
+
+def _history(model: Any) -> list[dict[str, Any]]:
+    """Each epoch, as plain JSON."""
+    rows = history_of(model)
+    return [{k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()} for row in rows]

@@ -1,0 +1,82 @@
+"""Whether the data could determine the latents at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from latentry import identifiability
+from latentry.certificate.question import Number, Part
+from latentry.certificate.subject import Subject
+from latentry.contracts import HasLatentDistributions, HasMixing
+from latentry.evidence import STATUS_ORDER, Bound, Verdict
+
+__all__ = ["identifiable"]
+
+
+def identifiable(subject: Subject) -> Part:
+    """Sufficient changes between domains, and sparsity of the mixing where a model learns it."""
+    claims: dict[str, Verdict] = {}
+    numbers: dict[str, Number] = {}
+    details: dict[str, Any] = {}
+    notes: list[str] = []
+    methods: list[str] = []
+    if isinstance(subject.model, HasLatentDistributions) and subject.data.domain is not None:
+        found = identifiability.sufficient_changes(
+            subject.model, subject.data, level=subject.settings.level, seed=subject.settings.seed
+        )
+        claims["sufficient changes"] = found.verdict
+        numbers |= _numbers(found)
+        notes += _notes(found)
+        details["sufficient_changes"] = found.to_json()
+        methods.append("sufficient changes between domains")
+    if isinstance(subject.model, HasMixing):
+        fits = [subject.model, *(other.model for other in subject.others)]
+        claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data).verdict
+        methods.append("structural sparsity of the mixing")
+    if not claims:
+        return Part("identifiable", _no_theorem(subject))
+    best = max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status))
+    return Part("identifiable", best, claims, numbers, tuple(notes), tuple(methods), details)
+
+
+def _numbers(found: Any) -> dict[str, Number]:
+    numbers: dict[str, Number] = {
+        "domains present": Bound(found.present),
+        "domains needed": Bound(found.needed),
+        "rank of the changes": Bound(found.rank, "estimate", method=f"test at level {found.level:g}"),
+        "statistics that must change": Bound(found.statistics),
+    }
+    if found.weakest is not None:
+        numbers["weakest change"] = Bound(
+            found.weakest.low, "lower", 1 - found.level, "sufficient changes, standard errors of one row"
+        )
+    return numbers
+
+
+def _notes(found: Any) -> list[str]:
+    notes = []
+    if found.means_only:
+        notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
+    if found.unchanged:
+        notes.append(f"The distribution of latent {', '.join(map(str, found.unchanged))} does not change between domains.")
+    if found.inseparable:
+        pairs = "; ".join(f"{i} and {j}" for i, j in found.inseparable)
+        notes.append(f"No method can tell these latents apart from these domains: {pairs}.")
+    return notes
+
+
+def _no_theorem(subject: Subject) -> Verdict:
+    change = "a model whose latents have a distribution in each domain (IFlow, IVAE), and data with domains"
+    if subject.model is None:
+        sentence = (
+            "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
+        )
+    elif not isinstance(subject.model, HasLatentDistributions):
+        name = type(subject.model).__name__
+        sentence = (
+            f"{name} assumes nothing that changes between domains: no theorem is known that determines its latents."
+        )
+    else:
+        sentence = "the rows have no domain, and the distributions of the latents were learned for domains."
+        change = "the domain of each row"
+    return Verdict("cannot say", sentence, {}, change)

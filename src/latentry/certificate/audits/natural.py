@@ -1,0 +1,172 @@
+"""Whether a latent is natural over the modalities: in each domain, pooled, and under the worst mixture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from latentry.certificate.audits.natural_verdict import Judged, place_words
+from latentry.certificate.leading_components import rows_in_words, some_rows
+from latentry.certificate.question import Number, Part
+from latentry.certificate.subject import Subject
+from latentry.data import CategoricalChannel, Channel
+from latentry.errors import DataError
+from latentry.evidence import Bound, Verdict
+from latentry.natural import Audit, Judge, Rows, as_rows, audit_of, choose_family
+
+__all__ = ["natural"]
+
+_MOST = 4000  # rows of an audit
+
+
+def natural(subject: Subject) -> Part:
+    """Mediation, redundancy and drift of the latent; where it is made of nodes, of each node too.
+
+    Any of several latents may be the natural one: they share the level.
+    """
+    names = subject.observables.names
+    if len(names) < 2:
+        return Part("natural", _one_block(names[0]))
+    fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
+    latents = {name: channel for name, channel in fewer.candidates.items() if _varies(channel)} or fewer.candidates
+    asked = _Asked(fewer, subject.settings.level / len(latents))
+    judged = {name: asked.judged(name, channel) for name, channel in latents.items()}
+    first = max(judged, key=lambda name: judged[name].rank)
+    best = judged[first] = asked.pooled_too(judged[first], latents[first])
+    ordered = [best, *(one for one in judged.values() if one is not best)]
+    audits = [result for one in ordered for result in (one.split, one.pooled) if result is not None]
+    lines = {one.name: one.line for one in ordered[1:]}
+    return Part(
+        "natural",
+        best.verdict,
+        lines | {name: claim for one in ordered for name, claim in one.claims.items()},
+        {name: number for one in ordered for name, number in _numbers(one).items()},
+        tuple(dict.fromkeys([*_subsampled(fewer, subject), *(note for one in ordered for note in _notes(one))])),
+        ("mediation and redundancy errors", *_tests(audits)) if audits else (),
+        {
+            "lines": list(lines),
+            "table": [row for one in ordered for row in _table(one)],
+            "epsilon": subject.settings.epsilon,
+            "rows": list(audits[0].rows) if audits else [],
+        },
+    )
+
+
+def _one_block(name: str) -> Verdict:
+    sentence = f"naturality is about what several observables share, and {name!r} is the only one."
+    return Verdict("cannot say", sentence, {}, "two modalities, or blocks={'name': [columns], ...} of one table")
+
+
+def _varies(channel: Channel) -> bool:
+    """Whether a latent has any entropy to speak of: a constant is redundant whatever the data."""
+    if not isinstance(channel, CategoricalChannel):
+        return True
+    mass = channel.probabilities.mean(axis=0)
+    return bool(-(mass[mass > 0] * np.log(mass[mass > 0])).sum() > 0.01)
+
+
+class _Asked:
+    """The audits of one set of rows: blocks and split are made once, and what was learned for a latent is kept for its pool."""
+
+    def __init__(self, subject: Subject, level: float) -> None:
+        self._subject, self._level = subject, level
+        self._data, self._domain = subject.observables.with_domain(None), subject.domain
+        self._gathered: dict[bool, Rows] = {}
+        self._judges: dict[str, Judge] = {}
+
+    def judged(self, name: str, channel: Channel) -> Judged:
+        """By domains where that can be done, else on all rows together."""
+        problem = ""
+        if self._subject.data.domain is not None and self._domain is None:
+            problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
+        try:
+            if self._domain is not None and len(np.unique(self._domain)) > 1:
+                self._judges[name] = self._judge(channel, by_domain=True)
+                return Judged(name, audit_of(self._judges[name]), None)
+        except DataError as why:
+            problem = f"Not judged domain by domain: {why}."
+        return self.pooled_too(Judged(name, None, None, problem), channel)
+
+    def pooled_too(self, one: Judged, channel: Channel) -> Judged:
+        """The same with all rows pooled: for one latent, since it decides nothing."""
+        if one.pooled is not None:
+            return one
+        try:
+            known = self._judges.get(one.name)
+            judge = known.pooled() if known and known.rows.plain else self._judge(channel, by_domain=False)
+            return replace(one, pooled=audit_of(judge))
+        except DataError as why:
+            return one if one.split else replace(one, problem=str(why))
+
+    def _judge(self, channel: Channel, *, by_domain: bool) -> Judge:
+        settings = self._subject.settings
+        if by_domain not in self._gathered:
+            domain = self._domain if by_domain else None
+            self._gathered[by_domain] = as_rows(
+                self._data, channel, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=settings.seed
+            )
+        rows = self._gathered[by_domain].of(channel)
+        return Judge(rows, choose_family("auto", rows), settings.epsilon, self._level, "betting", settings.seed)
+
+
+def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
+    """How many rows of how many were audited, where that is not all of them."""
+    if len(fewer.data) == len(whole.data):
+        return []
+    return [f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."]
+
+
+def _notes(one: Judged) -> list[str]:
+    notes = [one.problem] if one.problem and one.main is not None else []
+    notes += one.main.notes if one.main is not None else ()
+    if one.split and one.pooled and one.split.verdict.refuted and not one.pooled.verdict.refuted:
+        notes.append(f"The pooled rows alone do not show the failure of {one.name}: it is seen only domain by domain.")
+    return notes
+
+
+def _numbers(one: Judged) -> dict[str, Number]:
+    numbers: dict[str, Number] = {}
+    of = "" if one.name == "Λ" else f"{one.name}: "
+    for result in filter(None, (one.split, one.pooled)):
+        for claim in result.claims:
+            what = f"{of}{claim.error} in {place_words(claim.place)}"
+            bounds: Mapping[str, Bound | None] = {
+                "lower": claim.lower,
+                "upper": claim.upper,
+                "for boosted trees": claim.class_gain,
+            }
+            numbers |= {f"{what}, {kind}": bound for kind, bound in bounds.items() if bound is not None}
+    if one.main is not None:
+        numbers |= {f"{of}{name}": bound for name, bound in one.main.drift.items()}
+        entropy = one.main.latent_entropy
+        numbers |= {} if entropy is None else {f"{of}H(Λ)": entropy}
+    return numbers
+
+
+def _tests(audits: list[Audit]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test.name for result in audits for c in result.claims for test in c.tests))
+
+
+def _table(one: Judged) -> list[dict[str, Any]]:
+    """One row per error and place, for the chart."""
+    return [
+        {
+            "latent": one.name,
+            "place": place_words(claim.place),
+            "error": claim.error,
+            "lower": _finite(claim.lower),
+            "upper": _finite(claim.upper),
+            "status": claim.verdict.status,
+            "p": min((t.p_value for t in claim.tests), default=None),
+        }
+        for result in filter(None, (one.split, one.pooled))
+        for claim in result.claims
+    ]
+
+
+def _finite(bound: Bound | None) -> float | None:
+    return None if bound is None or not math.isfinite(bound.value) else bound.value

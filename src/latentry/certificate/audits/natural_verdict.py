@@ -1,0 +1,147 @@
+"""One latent, judged: domain by domain, with the domains mixed, and with all rows pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from latentry.certificate.question import MIXED
+from latentry.evidence import STATUS_ORDER, Verdict, all_of
+from latentry.natural import Audit, Claim
+
+__all__ = ["Judged", "place_words"]
+
+_EACH, _POOLED = "each domain", "all rows pooled"
+_AGAINST = STATUS_ORDER[:2]
+_MEDIATION = "mediation error"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Answers about one latent.
+
+    A domain is itself a mixture, so that naturality in every mixture is the stronger claim. It also fails where a domain
+    leaves its own mark in several modalities, as laboratories do; then what is known of each domain is the answer, and the
+    sentence says that it ends there. Asking the weaker question first costs no level: a false answer to the stronger one
+    is also false there, or true there and wrong with at most the level.
+
+    Args:
+        name: of the latent.
+        split: the audit by domains, if there are several.
+        pooled: the audit of all rows together.
+        problem: why an audit is missing.
+    """
+
+    name: str
+    split: Audit | None
+    pooled: Audit | None
+    problem: str = ""
+
+    @property
+    def main(self) -> Audit | None:
+        """The audit that answers."""
+        return self.split or self.pooled
+
+    @property
+    def verdict(self) -> Verdict:
+        """In every mixture if that is answered as well as in each domain; else in each domain, and where that ends."""
+        if self.main is None:
+            return Verdict("cannot say", self.problem, {}, "more rows")
+        if self.split is None:
+            return self._of_all_rows()
+        each, mixed = self.in_each, self.mixed
+        if each.status in _AGAINST:
+            return each
+        if STATUS_ORDER.index(mixed.status) >= STATUS_ORDER.index(each.status):
+            return mixed
+        return replace(each, sentence=f"{each.sentence} {self._ends_there(mixed)}")
+
+    @property
+    def in_each(self) -> Verdict:
+        """Natural in every one of the domains."""
+        claims = [c for c in self.split.claims if c.place != MIXED]  # type: ignore[union-attr]
+        return self._joined(claims, f"each of the {len({c.place for c in claims})} domains")
+
+    @property
+    def mixed(self) -> Verdict:
+        """Natural whatever the fractions of the domains, to one who does not know them."""
+        claims = [c for c in self.split.claims if c.place == MIXED or c.error == _MEDIATION]  # type: ignore[union-attr]
+        return self._joined(claims, MIXED)
+
+    def _ends_there(self, mixed: Verdict) -> str:
+        """Why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
+        pooled = self.pooled.claims if self.pooled else ()
+        claims = [c for c in (*pooled, *self.split.claims) if c.error == _MEDIATION and c.place in ("all rows", MIXED)]  # type: ignore[union-attr]
+        claim = min(claims, key=lambda c: STATUS_ORDER.index(c.verdict.status))
+        if claim.verdict.status not in _AGAINST or claim.lower is None:
+            return f"With the domains mixed: {mixed.status}."
+        word = "it is not" if claim.verdict.refuted else "it may not be"
+        size = f"mediation error ≥ {max(claim.lower.value, 0.0):.2g}"
+        return f"With the domains mixed {word}: the domain leaves a mark of its own in several of them ({size})."
+
+    def _of_all_rows(self) -> Verdict:
+        verdict = self._joined(self.pooled.claims, "all rows")  # type: ignore[union-attr]
+        if not self.problem or not verdict.certified:
+            return verdict
+        sentence = f"natural on all rows together. {self.problem}"  # which is no certificate for any single domain
+        return Verdict("cannot say", sentence, verdict.evidence, "more rows in each domain")
+
+    def _joined(self, claims: Sequence[Claim], place: str) -> Verdict:
+        """All claims together, in a sentence that says what is left open of the latent where nothing speaks against it."""
+        claim = f"{self.name} is natural within {claims[0].epsilon or self.main.epsilon:g} nats in {place}"  # type: ignore[union-attr]
+        verdict = all_of([c.verdict for c in claims], claim)
+        if verdict.status not in ("not refuted", "certified"):
+            return verdict
+        tested = [t.p_value for c in claims if c.error == _MEDIATION for t in c.tests]
+        explains = "it explains what the modalities share"
+        if verdict.status == "not refuted":
+            explains = f"no test finds anything that the modalities share beyond it (least p of {len(tested)}: {min(tested):.2g})"
+        opens = max((c.upper.value for c in claims if c.upper is not None and c.error != _MEDIATION), default=math.nan)
+        remainder = f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The better answer first; among equals, more certified claims, then the smaller of the largest bounds."""
+        claims = () if self.main is None else self.main.claims
+        uppers = [claim.upper.value for claim in claims if claim.upper is not None]
+        certified = sum(c.verdict.certified for c in claims)
+        return (STATUS_ORDER.index(self.verdict.status), certified, -max(uppers, default=math.inf))
+
+    @property
+    def claims(self) -> dict[str, Verdict]:
+        """Every answer, by place."""
+        of = "" if self.name == "Λ" else f"{self.name}, "
+        verdicts = dict(self.main.verdicts) if self.main else {}
+        verdicts |= {_EACH: self.in_each, MIXED: self.mixed} if self.split else {}
+        verdicts |= {_POOLED: self.pooled.verdict} if self.split and self.pooled else {}
+        return {f"{of}{place}": _about(v, self.name) for place, v in verdicts.items()}
+
+    @property
+    def line(self) -> Verdict:
+        """The answer with what each modality tells: for a list of several latents."""
+        verdict = self.verdict
+        if self.main is None or verdict.status in ("certified", "not refuted"):
+            return verdict
+        return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {self._remainder()}")
+
+    def _remainder(self) -> str:
+        """Which modalities tell the latent by themselves, as far as bounds say."""
+        entropy, epsilon = self.main.latent_entropy, self.main.epsilon  # type: ignore[union-attr]
+        whole = math.inf if entropy is None else entropy.value
+        words = []
+        for error in dict.fromkeys(c.error for c in self.main.claims if c.error != _MEDIATION):  # type: ignore[union-attr]
+            upper = max(c.upper.value if c.upper else math.inf for c in self.main.claims if c.error == error)  # type: ignore[union-attr]
+            much = "may tell nothing of it" if upper >= 0.9 * whole else f"leaves at most {upper:.2g} nats of it open"
+            words.append(f"{error.removeprefix('redundancy error of ')} {much if upper > epsilon else 'tells it'}")
+        return f"By itself {', '.join(words)}."
+
+
+def _about(verdict: Verdict, name: str) -> Verdict:
+    return replace(verdict, sentence=verdict.sentence.replace("Λ", name, 1))
+
+
+def place_words(place: str) -> str:
+    """A place as the page names it."""
+    return _POOLED if place == "all rows" else place

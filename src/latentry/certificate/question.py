@@ -1,0 +1,107 @@
+"""One part of a certificate: a question, its answer, and everything the answer stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from latentry.evidence import Bound, Estimate, Verdict
+
+__all__ = ["MIXED", "PARTS", "Number", "Part"]
+
+Number = Bound | Estimate
+MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
+# In the order of the report: a name, and the question it answers.
+PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "fit": "Does the model describe rows that it has not seen?",
+        "identifiable": "Could the data determine these latents at all?",
+        "informative": "How much do the latents say about each modality?",
+        "natural": "Does each modality alone tell the latent, and does the latent explain what they share?",
+        "causal": "Do new rows agree with the graph?",
+        "controls": "Do latents and domains that are known to be worthless come out as worthless?",
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The answer to one question.
+
+    Args:
+        name: one of :data:`PARTS`.
+        verdict: the answer.
+        claims: the verdicts that it rests on, by name.
+        numbers: bounds and estimates, by name.
+        notes: sentences that a reader should know.
+        methods: what was used, in words that name the method.
+        details: tables and graphs for the report, as plain JSON.
+    """
+
+    name: str
+    verdict: Verdict
+    claims: Mapping[str, Verdict] = field(default_factory=dict)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        return PARTS[self.name]
+
+    @property
+    def all_methods(self) -> tuple[str, ...]:
+        """Everything that names a method: the part's own words, and those of its numbers."""
+        bounds = [b for v in (self.verdict, *self.claims.values()) for b in v.evidence.values()]
+        result = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values()))]
+        return tuple(dict.fromkeys(word for word in result if word))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for the bounds to hold."""
+        verdicts = (self.verdict, *self.claims.values())
+        bounds = [b for v in verdicts for b in v.evidence.values()]
+        bounds += [n for n in self.numbers.values() if isinstance(n, Bound)]
+        return tuple(dict.fromkeys(a for b in bounds for a in b.assumptions))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "verdict": self.verdict.to_json(),
+            "claims": {name: claim.to_json() for name, claim in self.claims.items()},
+            "numbers": {name: number_to_json(n) for name, n in self.numbers.items()},
+            "notes": list(self.notes),
+            "methods": list(self.methods),
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Part:
+        """The part that `to_json` wrote."""
+        return cls(
+            fields["name"],
+            Verdict.from_json(fields["verdict"]),
+            {name: Verdict.from_json(v) for name, v in fields["claims"].items()},
+            {name: number_from_json(n) for name, n in fields["numbers"].items()},
+            tuple(fields["notes"]),
+            tuple(fields["methods"]),
+            fields["details"],
+        )
+
+
+def number_to_json(number: Number) -> dict[str, Any]:
+    """A bound or an estimate, and which of the two it is."""
+    kind = "bound" if isinstance(number, Bound) else "estimate"
+    return {"kind": kind, **number.to_json()}
+
+
+def number_from_json(fields: Mapping[str, Any]) -> Number:
+    """What `number_to_json` wrote."""
+    rest = {name: value for name, value in fields.items() if name != "kind"}
+    return Bound.from_json(rest) if fields["kind"] == "bound" else Estimate.from_json(rest)

@@ -1,0 +1,58 @@
+"""Pieces of HTML that several sections share."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+from latentry.certificate.question import Number
+from latentry.evidence import Bound
+
+__all__ = ["MARKS", "bullets", "card", "chip", "number_words", "table"]
+
+MARKS = {"certified": "✓", "refuted": "✗", "not refuted": "○", "cannot say": "?", "measured": "≈"}
+
+
+def card(title: str, question: str, body: str, *, wide: bool = False, long: bool = False) -> str:
+    """A box of the page."""
+    classes = "card" + (" wide" if wide else "") + (" long" if long else "")
+    asked = f'<p class="question">{html.escape(question)}</p>' if question else ""
+    return f'<section class="{classes}"><h2>{html.escape(title)}</h2>{asked}{body}</section>'
+
+
+def chip(status: str) -> str:
+    """A verdict's word, with a mark that needs no colour."""
+    return f'<span class="chip {status.replace(" ", "-")}">{MARKS[status]} {html.escape(status)}</span>'
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """A list of sentences; nothing for none."""
+    items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
+    """Cells are HTML already; columns in ``numbers`` do not wrap."""
+    top = "".join(f"<th>{html.escape(title)}</th>" for title in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{' class=number' if i in numbers else ''}>{cell}</td>" for i, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def number_words(number: Number) -> str:
+    """A number with its direction or its interval."""
+    if isinstance(number, Bound):
+        sign = {"exact": "", "upper": "≤ ", "lower": "≥ ", "estimate": "≈ "}[number.direction]
+        return sign + _short(number.value)
+    if math.isnan(number.low):
+        return f"≈ {_short(float(number))}"
+    return f"≈ {_short(float(number))} [{_short(number.low)}, {_short(number.high)}]"
+
+
+def _short(value: float) -> str:
+    return "∞" if value == math.inf else f"{value:.4g}"

@@ -1,0 +1,226 @@
+"""How far each latent holds one factor: DCI, MIG and SAP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LassoCV
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.svm import LinearSVC
+
+from latentry.data import column_scales
+from latentry.errors import DataError, nearest
+from latentry.identifiability.metrics.factors import Factor, as_factors, same_rows
+from latentry.identifiability.metrics.matching import as_columns
+
+__all__ = ["DCI", "dci", "mig", "sap"]
+
+_LEARNERS = ("forest", "boosted", "lasso")
+
+
+@dataclass(frozen=True, eq=False)
+class DCI:
+    """Three scores between 0 and 1 (informativeness may fall below 0), and what they rest on.
+
+    Args:
+        disentanglement: Whether each latent predicts one factor.
+        completeness: Whether each factor is predicted by one latent.
+        informativeness: Held-out fraction of a factor explained: R², or for a discrete factor the gain in balanced accuracy
+            over chance; averaged over factors.
+        importance: (latents, factors), columns sum to 1.
+        per_latent, per_factor, informed: The parts of the three averages.
+    """
+
+    disentanglement: float
+    completeness: float
+    informativeness: float
+    importance: np.ndarray
+    per_latent: np.ndarray
+    per_factor: np.ndarray
+    informed: np.ndarray
+
+
+def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", seed: int = 0) -> DCI:
+    r"""Disentanglement, completeness, informativeness (Eastwood and Williams, 2018).
+
+    Predict every factor j from all latents; let :math:`R_{ij}` be the importance of latent i. With
+    :math:`P_{ij} = R_{ij} / \sum_k R_{ik}` over factors, latent i is disentangled by
+    :math:`1 - H(P_{i\cdot}) / \log K` and the mean weighs latents by :math:`\sum_j R_{ij}`; completeness is the same along
+    the latents. Predictors are fitted on ``fit_on`` = (z, s) of other rows; informativeness is measured on z, s.
+
+    Args:
+        z: Estimated latents, (rows, latents).
+        s: True factors: columns, or a mapping from name to values.
+        fit_on: Latents and factors of other rows.
+        learner: "forest" (random forest), "boosted" (gradient-boosted trees) or "lasso" (absolute weights of standardised
+            latents).
+        seed: Of the learner.
+
+    >>> s = np.random.default_rng(0).normal(size=(800, 2))
+    >>> found = dci(3 * s[:400, ::-1], s[:400], fit_on=(3 * s[400:, ::-1], s[400:]), learner="lasso")
+    >>> round(found.disentanglement, 2), round(found.completeness, 2), round(found.informativeness, 2)
+    (1.0, 1.0, 1.0)
+    """
+    if learner not in _LEARNERS:
+        raise DataError(f"learner = {learner!r} is not known{nearest(str(learner), _LEARNERS)}")
+    latents, factors, train, known = _both(z, s, fit_on)
+    scale = column_scales(train)
+    importance, informed = np.zeros((train.shape[1], len(factors))), np.zeros(len(factors))
+    for j, (seen, unseen) in enumerate(zip(known, factors, strict=True)):
+        fitted = _learner(learner, seen.discrete, seed).fit(train / scale, seen.values)
+        weights = _importance(fitted)
+        importance[:, j] = weights / max(weights.sum(), np.finfo(float).tiny)
+        informed[j] = _gain(unseen, fitted.predict(latents / scale))
+    per_latent, per_factor = _concentration(importance), _concentration(importance.T)
+    weight = importance.sum(axis=1) / max(importance.sum(), np.finfo(float).tiny)
+    return DCI(
+        float(weight @ per_latent),
+        float(per_factor.mean()),
+        float(informed.mean()),
+        importance,
+        per_latent,
+        per_factor,
+        informed,
+    )
+
+
+def mig(z: Any, s: Any, *, bins: int = 20) -> float:
+    r"""Mutual information gap (Chen et al., 2018): how much more one latent says of a factor than any other does.
+
+    .. math:: \frac1K \sum_j \frac{I(z_{(1)}; s_j) - I(z_{(2)}; s_j)}{H(s_j)}
+
+    Continuous latents and factors are cut into ``bins`` parts of equal numbers of rows; the bias of the plug-in estimate is
+    taken off (Miller and Madow, 1955). A single latent has no rival.
+
+    >>> s = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
+    >>> round(mig(s + 0.0, s), 2), abs(round(mig(np.random.default_rng(1).normal(size=(2000, 2)), s), 1))
+    (1.0, 0.0)
+    """
+    if not isinstance(bins, (int, np.integer)) or bins < 2:
+        raise DataError(f"bins = {bins!r}: give a whole number of at least 2.")
+    latents, factors = as_columns("z", z), as_factors(s)
+    same_rows(latents, factors)
+    codes = [_codes(column, bins) for column in latents.T]
+    gaps = []
+    for factor in factors:
+        truth = np.unique(factor.values, return_inverse=True)[1] if factor.discrete else _codes(factor.values, bins)
+        shared = sorted((_information(code, truth) for code in codes), reverse=True)
+        gaps.append((shared[0] - (shared[1] if len(shared) > 1 else 0.0)) / _entropy(np.bincount(truth)))
+    return float(np.mean(gaps))
+
+
+def sap(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> float:
+    """Separated attribute predictability (Kumar et al., 2018): gap between the two latents that predict a factor best.
+
+    A latent alone predicts a continuous factor by a straight line (score: R²) and a discrete one by a linear support vector
+    machine (score: balanced accuracy), fitted on ``fit_on`` and scored on z, s. A single latent has no rival.
+
+    >>> s = np.random.default_rng(0).normal(size=(800, 2))
+    >>> round(sap(s[:400], s[:400], fit_on=(s[400:], s[400:])), 1)
+    1.0
+    """
+    latents, factors, train, known = _both(z, s, fit_on)
+    gaps = []
+    for seen, unseen in zip(known, factors, strict=True):
+        scores = sorted((_alone(train[:, i], seen, latents[:, i], unseen) for i in range(train.shape[1])), reverse=True)
+        gaps.append(scores[0] - (scores[1] if len(scores) > 1 else 0.0))
+    return float(np.mean(gaps))
+
+
+def _both(
+    z: Any, s: Any, fit_on: tuple[Any, Any]
+) -> tuple[np.ndarray, tuple[Factor, ...], np.ndarray, tuple[Factor, ...]]:
+    latents, factors = as_columns("z", z), as_factors(s)
+    if not isinstance(fit_on, tuple) or len(fit_on) != 2:
+        raise DataError("fit_on: give (z, s) of rows other than those that are scored.")
+    train, known = as_columns("fit_on z", fit_on[0]), as_factors(fit_on[1])
+    same_rows(latents, factors)
+    same_rows(train, known, "fit_on: ")
+    if train.shape[1] != latents.shape[1] or [f.name for f in known] != [f.name for f in factors]:
+        raise DataError("fit_on must have the latents and factors of z and s, in the same order.")
+    return latents, factors, train, known
+
+
+def _learner(name: str, discrete: bool, seed: int) -> Any:
+    if name == "lasso":
+        return _IndicatorLasso(seed) if discrete else LassoCV(random_state=seed)
+    if name == "forest":
+        kind = RandomForestClassifier if discrete else RandomForestRegressor
+        return kind(100, min_samples_leaf=5, random_state=seed)
+    return (GradientBoostingClassifier if discrete else GradientBoostingRegressor)(random_state=seed)
+
+
+class _IndicatorLasso:
+    """One lasso for the indicator of each label; the largest wins."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def fit(self, z: np.ndarray, labels: np.ndarray) -> _IndicatorLasso:
+        self.classes = np.unique(labels)
+        self.parts = [LassoCV(random_state=self.seed).fit(z, np.where(labels == c, 1.0, 0.0)) for c in self.classes]
+        self.coef_ = np.array([part.coef_ for part in self.parts])
+        return self
+
+    def predict(self, z: np.ndarray) -> np.ndarray:
+        return self.classes[np.argmax([part.predict(z) for part in self.parts], axis=0)]
+
+
+def _importance(fitted: Any) -> np.ndarray:
+    if hasattr(fitted, "feature_importances_"):
+        return np.asarray(fitted.feature_importances_)
+    return np.abs(np.atleast_2d(fitted.coef_)).mean(axis=0)
+
+
+def _gain(truth: Factor, predicted: np.ndarray) -> float:
+    if not truth.discrete:
+        return float(1 - ((truth.values - predicted) ** 2).mean() / truth.values.var())
+    chance = 1 / len(np.unique(truth.values))
+    return float((balanced_accuracy_score(truth.values, predicted) - chance) / (1 - chance))
+
+
+def _concentration(importance: np.ndarray) -> np.ndarray:
+    """1 for a row with one entry, 0 for an even row (and for one without any)."""
+    total = importance.sum(axis=1, keepdims=True)
+    fractions = np.divide(importance, total, out=np.full_like(importance, 1 / importance.shape[1]), where=total > 0)
+    if importance.shape[1] == 1:
+        return np.ones(len(importance))
+    logs = np.log(np.where(fractions > 0, fractions, 1.0))
+    return 1 + (fractions * logs).sum(axis=1) / np.log(importance.shape[1])
+
+
+def _codes(values: np.ndarray, bins: int) -> np.ndarray:
+    distinct, codes = np.unique(values, return_inverse=True)
+    if len(distinct) <= bins:
+        return codes
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1]))
+    return np.searchsorted(edges, values, side="right")
+
+
+def _entropy(counts: np.ndarray) -> float:
+    fractions = counts[counts > 0] / counts.sum()
+    return float(-(fractions * np.log(fractions)).sum() + (len(fractions) - 1) / (2 * counts.sum()))
+
+
+def _information(one: np.ndarray, two: np.ndarray) -> float:
+    joint = np.bincount(one * (two.max() + 1) + two)
+    return max(_entropy(np.bincount(one)) + _entropy(np.bincount(two)) - _entropy(joint), 0.0)
+
+
+def _alone(column: np.ndarray, seen: Factor, held_out: np.ndarray, unseen: Factor) -> float:
+    if column.std() == 0:
+        return 1 / len(np.unique(seen.values)) if seen.discrete else 0.0
+    if not seen.discrete:
+        gradient, level = np.polyfit(column, seen.values, 1)
+        return max(_gain(unseen, gradient * held_out + level), 0.0)
+    centre, spread = column.mean(), column.std()
+    machine = LinearSVC(C=0.01, class_weight="balanced").fit((column[:, None] - centre) / spread, seen.values)
+    return float(balanced_accuracy_score(unseen.values, machine.predict((held_out[:, None] - centre) / spread)))

@@ -1,0 +1,178 @@
+r"""Means and variances of the latents in each domain, with the error of each: from a model's table or from rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from latentry.contracts import LatentDistributions
+from latentry.data import Domain
+from latentry.errors import DataError, DataWarning
+from latentry.identifiability.collapse import share_that_follows
+from latentry.identifiability.metrics.matching import as_columns
+from latentry.identifiability.rows_per_domain import LEAST_ROWS, groups_of, levelled
+
+__all__ = ["MeasuredMoments", "from_rows", "from_table", "natural_parameters"]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredMoments:
+    r"""What is known of :math:`\theta_u = (\mu_{u1} … \mu_{un}, \sigma^2_{u1} … \sigma^2_{un})` in each domain.
+
+    ``noise[u]`` is the covariance that an estimate of :math:`\theta_u` from one row would have; from N rows it has
+    1/N of it.
+    """
+
+    mean: np.ndarray  # (domains, n)
+    variance: np.ndarray  # (domains, n)
+    noise: np.ndarray  # (domains, 2n, 2n)
+    rows: np.ndarray  # (domains,)
+    labels: tuple[Any, ...]
+    held_out: bool
+    grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
+    dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
+    misfit: float = 0.0  # the part of it that noise does not explain
+    follows: np.ndarray | None = (
+        None  # fraction of each latent's variance within domains that follows x; None if not known
+    )
+
+    @property
+    def domains(self) -> int:
+        """Number of domains."""
+        return len(self.mean)
+
+    @property
+    def latents(self) -> int:
+        """Number of latents."""
+        return self.mean.shape[1]
+
+
+def from_table(laws: LatentDistributions) -> MeasuredMoments:
+    """A model's own table; the errors are those of means and variances of Gaussian (or Laplace) rows."""
+    if laws.rows is None:
+        raise DataError(
+            "the distributions do not say how many rows they were learned from: give LatentDistributions(rows=...), or data."
+        )
+    _require_domains(laws.domains)
+    variance, size = laws.scale**2, laws.latents
+    excess = 5.0 if laws.family == "laplace" else 2.0  # variance of a squared deviation, in squared variances
+    noise = np.zeros((laws.domains, 2 * size, 2 * size))
+    each = np.arange(size)
+    noise[:, each, each] = variance
+    noise[:, size + each, size + each] = excess * variance**2
+    kept = _enough(laws.rows, laws.labels)
+    labels = tuple(laws.labels[i] for i in kept)
+    return MeasuredMoments(laws.location[kept], variance[kept], noise[kept], laws.rows[kept], labels, held_out=False)
+
+
+def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredMoments:
+    """Means and variances of latents in each domain; their errors from the rows themselves, whatever their distribution.
+
+    A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
+    followed by a straight line, so that it does not look like spread. ``scale`` is what an encoder leaves unknown of each
+    latent.
+    """
+    latents, domain = as_columns("z", z), Domain.of(u)
+    if len(latents) != len(domain):
+        raise DataError(f"z has {len(latents)} rows and u has {len(domain)}: give the same rows of both.")
+    codes, labels = groups_of(domain, latents.shape[1], seed)
+    if domain.labels is None:
+        latents = levelled(latents, domain.values, codes)
+    present, counts = np.unique(codes, return_counts=True)
+    kept = present[_enough(counts, tuple(labels[code] for code in present))]
+    parts = [_moments(latents[codes == code], labels[code]) for code in kept]
+    mean, variance, noise = (np.array(part) for part in zip(*parts, strict=True))
+    rows = np.array([np.sum(codes == code) for code in kept], dtype=np.float64)
+    groups = [latents[codes == code] for code in kept]
+    dependence = _dependence(groups)
+    pairs = max(latents.shape[1] * (latents.shape[1] - 1), 1)
+    misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
+    inside = np.isin(codes, kept)
+    follows = None if scale is None else share_that_follows(latents[inside], scale[inside], codes[inside])
+    names = tuple(labels[code] for code in kept)
+    return MeasuredMoments(
+        mean,
+        variance,
+        noise,
+        rows,
+        names,
+        held_out=True,
+        grouped=domain.labels is None,
+        dependence=dependence,
+        misfit=misfit,
+        follows=follows,
+    )
+
+
+def natural_parameters(moments: MeasuredMoments, moving: np.ndarray, *, power: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Natural parameters :math:`\mu/\sigma^2` of the latents in ``moving`` and :math:`\sigma^{-p}` of all, with noise.
+
+    ``power`` p is 2 for Gaussian latents and 1 for Laplace ones; constant factors are left out. The noise follows by the
+    delta method.
+    """
+    size = moments.latents
+    centre = moments.mean - np.average(moments.mean, axis=0, weights=moments.rows)  # a shift of z does not change the rank
+    first, second = centre[:, moving] / moments.variance[:, moving], moments.variance ** (-power / 2)
+    jacobian = np.zeros((moments.domains, len(moving) + size, 2 * size))
+    row = np.arange(len(moving))
+    jacobian[:, row, moving] = 1 / moments.variance[:, moving]
+    jacobian[:, row, size + moving] = -centre[:, moving] / moments.variance[:, moving] ** 2
+    each = np.arange(size)
+    jacobian[:, len(moving) + each, size + each] = -power / 2 * moments.variance ** (-power / 2 - 1)
+    return np.column_stack([first, second]), jacobian @ moments.noise @ jacobian.transpose(0, 2, 1)
+
+
+def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+    counts = np.asarray(rows)
+    few = np.flatnonzero(counts < LEAST_ROWS)
+    if few.size:
+        others = f", and {few.size - 1} more domains" if few.size > 1 else ""
+        warnings.warn(
+            f"domain {labels[few[0]]!r} has {counts[few[0]]:g} rows, fewer than {LEAST_ROWS}{others}: a distribution from so few "
+            "says little and is left out.",
+            DataWarning,
+            stacklevel=4,
+        )
+    kept = np.flatnonzero(counts >= LEAST_ROWS)
+    _require_domains(len(kept))
+    return kept
+
+
+def _require_domains(count: int) -> None:
+    if count < 2:
+        raise DataError(
+            f"{count} domain{'s' * (count != 1)} with at least {LEAST_ROWS} rows: changes between domains need 2 at the very least."
+        )
+
+
+def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mean = z.mean(axis=0)
+    away = z - mean
+    variance = (away**2).sum(axis=0) / (len(z) - 1)
+    if not (variance > 0).all():
+        flat = int(np.flatnonzero(~(variance > 0))[0])
+        raise DataError(f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. Is it collapsed?")
+    few = next((i for i, column in enumerate(z.T) if len(np.unique(column)) < 5), None)
+    if few is not None:
+        raise DataError(
+            f"latent {few} has fewer than 5 distinct values in domain {label!r}: it has no density to compare."
+        )
+    copies = np.argwhere(np.triu(np.abs(np.corrcoef(z.T)) > 1 - 1e-9, 1)) if z.shape[1] > 1 else ()
+    if len(copies):
+        one, two = copies[0]
+        raise DataError(f"latents {one} and {two} are copies of each other in domain {label!r}: fit fewer latents.")
+    influence = np.column_stack([away, away**2 - variance])
+    return mean, variance, influence.T @ influence / (len(z) - 1)
+
+
+def _dependence(groups: list[np.ndarray]) -> float:
+    """Largest absolute correlation within domains, over pairs of latents and of their squares."""
+    standard = np.concatenate([(z - z.mean(axis=0)) / z.std(axis=0) for z in groups])
+    if standard.shape[1] < 2:
+        return 0.0
+    off = ~np.eye(standard.shape[1], dtype=bool)
+    return float(max(np.abs(np.corrcoef(part.T))[off].max() for part in (standard, standard**2)))

@@ -1,0 +1,336 @@
+"""Choose an estimator by evidence on rows that were not used to fit it, and say which and why.
+
+Candidates, from the simplest: the Gaussian copula; the Student copula; neighbour counts on normal scores and on
+scaled blocks; neighbour counts on held-out canonical variates (`canonical_variates.py`). None depends on units, and all but
+the scaled blocks depend on ranks alone. The Student copula must earn its place on held-out rows. Neighbour counts
+err on the low side in more than three joint dimensions, canonical variates always (data-processing inequality), so
+when one of them reads *more* than the copula, beyond the error of their paired difference, the copula has missed
+something and is dropped. In up to three joint dimensions neighbour counts are nearly unbiased and may also refute a
+copula that reads too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from latentry.data import normal_scores
+from latentry.information.canonical_variates import held_out_variates
+from latentry.information.discrete import discrete_information
+from latentry.information.gaussian import gaussian_information
+from latentry.information.ksg import ksg_local
+from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
+from latentry.information.normalisers import linf
+from latentry.information.questions import Answer, Question
+from latentry.information.ranks import folds, ranks_within, uniforms
+from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula
+from latentry.information.underestimation import extrapolated, residue
+
+__all__ = ["auto_answer"]
+
+Array = np.ndarray
+
+DOUBT = 3.0  # standard errors of a paired difference that refute a copula
+TINY = 0.01  # nats: differences below this are not worth a change of method
+LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
+FEWEST_ROWS = 100  # for splitting off rows and learning functions
+OFF = "may still be too low"
+LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
+MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An estimate that can be taken apart row by row; `missing` computes, when asked, how much it may be too low.
+
+    rows: the rows that `local` speaks of, None for all of them.
+    """
+
+    name: str
+    local: Array
+    value: float
+    error: float
+    missing: Callable[[], float]
+    learned: bool = False
+    rows: Array | None = None
+
+    def of(self, values: Array) -> Array:
+        """The values of the rows that `local` speaks of."""
+        return values if self.rows is None else values[self.rows]
+
+    @property
+    def drawn(self) -> float:
+        """The standard error, if not all rows were looked at."""
+        return 0.0 if self.rows is None else self.error
+
+
+def auto_answer(question: Question) -> Answer:
+    """Dispatch on types first, then weigh the continuous candidates."""
+    kinds = [b.discrete for b in question.blocks]
+    if all(kinds):
+        labels = [b.values[:, 0] for b in question.blocks]
+        value = discrete_information(*labels, correction=question.options.correction)
+        return Answer(value, "discrete", "", reason="all variables are labels: counts")
+    if any(kinds) or _heavily_tied(question):
+        return mixed_answer(question, every_row=False)
+    answer = _continuous(question) if question.given is None else _conditional(question)
+    chosen = question.options.normalize
+    if chosen == "default":
+        return answer
+    spoken = f"auto measures ranks and scaled blocks whatever the normaliser: normalize={chosen!r} was not used"
+    return replace(answer, warnings=(*answer.warnings, spoken))
+
+
+def _heavily_tied(question: Question) -> bool:
+    """More than a twentieth of the values of some column are repeats: not a continuous variable."""
+    columns = [c for b in question.blocks for c in b.values.T]
+    return any(len(np.unique(c)) < 0.95 * len(c) for c in columns)
+
+
+def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
+    """Ross when exactly one of x, y is a label and nothing is given; Mesner–Shalizi otherwise."""
+    k, name = question.options.neighbours(5), question.normaliser("linf")
+    parts, n = question.numbers(name), question.x.n
+    rows = None if every_row else _drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
+    if question.given is None and question.x.discrete != question.y.discrete:
+        numbers, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
+        local = ross_local(numbers, label.values[:, 0], k=k, asked=rows)
+        method, why = f"mixed (Ross, {_settings(k, rows)})", f"{label.name} is a label"
+    else:
+        local = mesner_shalizi_local(*parts, k=k, asked=rows)
+        method, why = f"mixed (Mesner–Shalizi, {_settings(k, rows)})", "labels or repeated values"
+    value, error = (float(local.mean()), 0.0) if rows is None else _mean_and_error(local)
+    return Answer(value, method, name, reason=why, warnings=_drawn_words(rows, n), drawn=error)
+
+
+def _settings(k: int, rows: Array | None) -> str:
+    return f"k={k}" if rows is None else f"k={k}, {len(rows)} rows"
+
+
+def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
+    """A sentence when not all rows were looked at."""
+    if rows is None:
+        return ()
+    return (
+        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is that of so many rows",
+    )
+
+
+def _conditional(question: Question) -> Answer:
+    """Gaussian copula against conditional neighbour counts."""
+    parts, k = [normal_scores(b.values) for b in question.blocks], question.options.neighbours(5)
+    n, columns = question.x.n, sum(p.shape[1] for p in parts)
+    if n <= 2 * columns:
+        return _too_few(question, [_counts("normal scores", *parts, k=min(k, n - 1))])
+    neighbours = _counts("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
+    plain = gaussian_information(*parts)
+    gap = neighbours.value - plain
+    low_dimension = columns <= LOW_DIMENSION
+    why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}"
+    if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
+        spoken = (*(() if low_dimension else (LOW_SIDE,)), *_drawn_words(neighbours.rows, n))
+        return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken, drawn=neighbours.drawn)
+    return Answer(
+        plain, "auto: gaussian", "copula", None, f"{why}: no contradiction", _conditional_doubts(question, parts)
+    )
+
+
+def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ...]:
+    """Patterns that a Gaussian copula of all three leaves between z and x, or between y and the two others."""
+    x, y, z = parts
+    if question.x.n <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1] + z.shape[1]):
+        return ()
+    for left, right in ((z, x), (np.hstack([x, z]), y)):
+        result = residue(left, right)
+        if result.found:
+            return (f"the Gaussian copula leaves dependence out ({result.where}): the answer {OFF} or too high",)
+    return _assumption(question, "Gaussian")
+
+
+def _mean_and_error(local: Array) -> tuple[float, float]:
+    return float(local.mean()), float(local.std(ddof=1) / np.sqrt(len(local)))
+
+
+def _continuous(question: Question) -> Answer:
+    x, y = question.x.values, question.y.values
+    seed, k = question.options.seed, question.options.neighbours(5)
+    ranks = uniforms(np.hstack([x, y]))
+    scores = np.split(special.ndtri(ranks), [x.shape[1]], axis=1)
+    if len(x) <= 2 * (x.shape[1] + y.shape[1]):
+        return _too_few(question, _neighbour_counts(x, y, scores, min(k, len(x) - 1), None))
+    copula, why = _parametric(question, ranks)
+    ratio = copula.log_ratio(copula.scores(ranks))
+    best = max(_neighbour_candidates(x, y, scores, seed, k), key=lambda c: c.value)
+    kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
+    same_rows = copula.information + float(
+        best.of(ratio).mean() - ratio.mean()
+    )  # what the copula reads on the rows of `best`
+    gap, doubt = best.value - same_rows, DOUBT * _mean_and_error(best.local - best.of(ratio))[1] + TINY
+    two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
+    if gap > doubt or (two_sided and -gap > doubt):
+        verb = "more" if gap > 0 else "less"
+        why = f"{best.name} reads {question.say(abs(gap))} {verb} than the {kind} copula (doubt begins at {question.say(doubt)})"
+        return _free_answer(question, best, why)
+    why = f"{why}; {best.name} ({question.say(best.value)}) does not contradict it ({question.say(copula.information)})"
+    answer = Answer(copula.information, f"auto: {kind}", "copula", copula.error(ratio), why)
+    return _doubted(question, answer, best, scores)
+
+
+def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
+    """Neighbour counts or learned functions, with room above for what they miss."""
+    missing = best.missing()
+    spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
+    spoken += _drawn_words(best.rows, question.x.n)
+    if missing > 2 * best.error:
+        spoken.append(
+            "the answer still grows with finer neighbourhoods and more rows: the upper end was raised by "
+            f"{question.say(missing)}, extrapolated, and {OFF}"
+        )
+    return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn)
+
+
+def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[Array]) -> Answer:
+    """A copula that nothing outdid, with a word on what could hide from it."""
+    x, y = scores
+    if "student" in answer.method or len(x) <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1]):
+        return replace(answer, warnings=_assumption(question, "Student" if "student" in answer.method else "Gaussian"))
+    result = residue(x, y)
+    if not result.found:
+        return replace(answer, warnings=_assumption(question, "Gaussian"))
+    missing = max(result.gain, best.value + best.missing() - answer.value, 0.0)
+    spoken = (
+        f"the Gaussian copula leaves dependence out ({result.where}, p = {result.p_value:.1g}): the upper end was raised by "
+        f"{question.say(missing)}, and {OFF}"
+    )
+    return replace(answer, warnings=(spoken,), shortfall=missing)
+
+
+def _assumption(question: Question, copula: str) -> tuple[str, ...]:
+    """In many columns no check has the power to refute a copula: said, because the interval cannot know."""
+    columns, n = sum(b.d for b in question.blocks), question.x.n
+    if columns <= 2 * np.log10(n):
+        return ()
+    return (f"{n} rows in {columns} columns cannot refute a {copula} copula: the answer and its interval assume it",)
+
+
+def _too_few(question: Question, result: list[Candidate]) -> Answer:
+    """Neighbour counts, which exist even where correlations do not."""
+    best = max(result, key=lambda c: c.value)
+    n, columns = question.x.n, sum(b.d for b in question.blocks)
+    caution = f"{n} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
+    return Answer(best.value, f"auto: {best.name}", "copula", best.error, "too few rows for anything else", (caution,))
+
+
+def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str]:
+    """The Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
+    rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
+    plain = fit_gaussian_copula(ranks, cut)
+    if len(rows) > MOST_ROWS:
+        rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
+        ranks = uniforms(rows)
+    heavy = fit_student_copula(ranks, cut)
+    if np.isinf(heavy.freedom) or len(rows) < FEWEST_ROWS:
+        return plain, "no finite ν fits better than the Gaussian copula"
+    gain, error = _held_out_gain(rows, cut, seed)
+    if gain > 2 * error:
+        return heavy, f"a Student copula says {question.say(gain)} more about held-out rows than a Gaussian one"
+    return plain, "a Student copula says no more about held-out rows than a Gaussian one"
+
+
+def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
+    """How much higher the Donsker–Varadhan bound of the Student log-ratio is than that of the Gaussian."""
+    gains, parts = np.empty(len(rows)), folds(len(rows), 3, seed)
+    for i, held in enumerate(parts):
+        train = np.concatenate([p for j, p in enumerate(parts) if j != i])
+        inside, outside = uniforms(rows[train]), ranks_within(rows[train], rows[held])
+        plain, heavy = (
+            _bound_terms(fit(inside, cut), outside, seed) for fit in (fit_gaussian_copula, fit_student_copula)
+        )
+        gains[held] = heavy - plain
+    return _mean_and_error(gains)
+
+
+def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
+    """Terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
+    rng, cut, scores = np.random.default_rng(seed), copula.dim_x, copula.scores(ranks)
+    weight_x, weight_y = np.zeros(len(scores)), np.zeros(len(scores))
+    for _ in range(shuffles):
+        partner = rng.permutation(len(scores))
+        ratio = np.exp(copula.log_ratio(np.hstack([scores[:, :cut], scores[partner, cut:]])))
+        weight_x += ratio / shuffles
+        weight_y[partner] += ratio / shuffles
+    level = weight_x.mean()
+    correction = (
+        weight_x + weight_y
+    ) / level - 2  # of mean 0: each row's part in the error of the logarithm, by its x and its y
+    return copula.log_ratio(scores) - np.log(level) - correction
+
+
+def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
+    local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
+    value, error = _mean_and_error(local)
+
+    def missing() -> float:
+        coarse = min(2 * k, len(parts[0]) - 1)
+        return extrapolated(value, float(ksg_local(*parts, k=coarse, asked=rows).mean()), 1 / columns)
+
+    return Candidate(f"ksg1 on {coordinates} ({_settings(k, rows)})", local, value, error, missing, rows=rows)
+
+
+def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
+    """The rows whose neighbours are counted: None for all, unless there are many and the search is slow.
+
+    In up to three dimensions a search takes n log n steps; in many it nears n for every row, and all rows would take n².
+    """
+    if columns <= LOW_DIMENSION or n <= MOST_ROWS:
+        return None
+    return np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+
+
+def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
+    coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
+    return [_counts(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
+
+
+def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
+    rows = _drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
+    result = _neighbour_counts(x, y, scores, k, rows)
+    if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
+        some = slice(None) if rows is None else rows
+        result.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
+    return result
+
+
+def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -> Candidate:
+    """Neighbour counts on learned functions; how many functions a third reports is what reads most in the other thirds."""
+    count = min(3, x.shape[1], y.shape[1])
+    thirds = held_out_variates(x, y, count, seed)
+
+    def read(pair: tuple[Array, Array], m: int, k: int) -> Array:
+        return ksg_local(normal_scores(pair[0][:, :m]), normal_scores(pair[1][:, :m]), k=k)
+
+    result = [[read(third.full, m, k) for m in range(1, count + 1)] for third in thirds]
+    means = np.array([[local.mean() for local in third] for third in result])
+    chosen = [1 + int(np.argmax(np.delete(means, i, axis=0).mean(axis=0))) for i in range(len(thirds))]
+    local = np.empty(len(x))
+    for third, locals_, m in zip(thirds, result, chosen, strict=True):
+        local[third.rows] = locals_[m - 1]
+
+    def missing() -> float:
+        """What finer neighbourhoods and, apart from them, more rows to learn from would still add; mean over the thirds."""
+        total = []
+        for third, m in zip(thirds, chosen, strict=True):
+            value = float(local[third.rows].mean())
+            total.append(
+                extrapolated(value, float(read(third.full, m, 2 * k).mean()), 1 / m)
+                + extrapolated(value, float(read(third.half(), m, k).mean()), 0.5)
+            )
+        return float(np.mean(total))
+
+    sizes = "/".join(map(str, sorted(set(chosen))))
+    return Candidate(
+        f"canonical ({sizes} variates a side, ksg1, {settings})", local, *_mean_and_error(local), missing, learned=True
+    )

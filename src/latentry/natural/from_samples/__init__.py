@@ -1,0 +1,20 @@
+"""What samples can certify, refute, or leave open about a latent."""
+
+from latentry.natural.from_samples.audit import Audit, audit, audit_of, noise_curve
+from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.error_verdicts import Claim
+from latentry.natural.from_samples.judge import Judge, choose_family
+from latentry.natural.from_samples.mean_bounds import mean_upper
+
+__all__ = [
+    "Audit",
+    "Claim",
+    "Judge",
+    "Rows",
+    "as_rows",
+    "audit",
+    "audit_of",
+    "choose_family",
+    "mean_upper",
+    "noise_curve",
+]

@@ -1,0 +1,258 @@
+"""Certify, refute or leave open the naturality of a latent from rows that it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.errors import DataError, nearest
+from latentry.evidence import Bound, Verdict, all_of
+from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.error_verdicts import Claim, holm
+from latentry.natural.from_samples.judge import Judge, Place, choose_family
+from latentry.natural.from_samples.judge import drift as domain_drift
+from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
+from latentry.natural.report import plain
+from latentry.threads import single_threaded
+
+__all__ = ["Audit", "Family", "audit", "audit_of", "noise_curve"]
+
+Array = NDArray[np.float64]
+Family = Literal["auto", "discrete", "gaussian", "general"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The answers of an audit.
+
+    Args:
+        claims: one per error and place; a place is a domain, or every mixture of the domains.
+        verdicts: naturality in each place.
+        drift: how much the domain shows through, by name; estimates.
+        latent_entropy: H(Λ) of a latent with finitely many values.
+        epsilon: the declared largest error, nats.
+        level: the largest probability of a false certificate, for each verdict.
+        rows: numbers of rows that fitted students and that audited.
+        family: how mediation was judged.
+        notes: what else a reader should know.
+    """
+
+    claims: tuple[Claim, ...]
+    verdicts: Mapping[str, Verdict]
+    drift: Mapping[str, Bound]
+    latent_entropy: Bound | None
+    epsilon: float
+    level: float
+    rows: tuple[int, int]
+    family: str
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The strongest question asked: every mixture, or the only domain."""
+        return list(self.verdicts.values())[-1]
+
+    @cached_property
+    def simultaneous(self) -> tuple[str, ...]:
+        """The claims that are certified together, by Holm's method at the level."""
+        return holm(self.claims, self.level)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return plain(self)
+
+    def __str__(self) -> str:
+        fit, rest = self.rows
+        head = f"{fit} rows fitted students, {rest} audited; level {self.level:g}; mediation judged as {self.family}"
+        lines = [f"  {claim.verdict}" for claim in self.claims]
+        answers = [str(v) for v in self.verdicts.values()]
+        drift = [f"  {name}: {bound}" for name, bound in self.drift.items()]
+        return "\n".join([*answers, head, *lines, *drift, *self.notes])
+
+
+def audit(
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    channel: Channel | ArrayLike,
+    *,
+    epsilon: float,
+    blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
+    domain: ArrayLike | None = None,
+    labels: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    family: Family = "auto",
+    level: float = 0.05,
+    noise: float | None = None,
+    quantiser: int | None = None,
+    fit: float = 0.5,
+    mean: MeanMethod = "betting",
+    drift: bool = True,
+    seed: int = 0,
+) -> Audit:
+    """Audit a latent on rows that were not used to train it.
+
+    Redundancy is bounded from above by students of the latent, fitted on one part of the rows and measured on the
+    other. Mediation is certified for small discrete tables (at every sample size) and for Gaussian families (for many
+    rows); otherwise it can only be refuted, and the power to do so is said.
+
+    >>> from latentry.generators import planted_natural
+    >>> sample = planted_natural().sample(10_000, seed=0)
+    >>> observed = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
+    >>> found = audit(observed, sample.latent, domain=sample.domain, epsilon=0.05)
+    >>> found.verdict.status
+    'certified'
+
+    Args:
+        data: a Dataset (its modalities are the blocks), a mapping from name to column(s), or an array with `blocks`.
+            Integer, boolean and text columns are labels; float columns are numbers. Incomplete rows are left out.
+        channel: a CategoricalChannel or GaussianChannel, labels (rows,), or an embedding (rows, columns) that needs
+            `noise` or `quantiser`.
+        epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
+        blocks: which modalities, or which columns of an array, form each observable.
+        domain: one label per row; a Dataset brings its own.
+        labels: blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
+        numbers: blocks of numbers that are measurements, however few different values they have.
+        family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
+        level: probability of a false certificate for each verdict.
+        noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
+        quantiser: number of values to which a continuous latent is rounded, as part of its definition.
+        fit: fraction of the rows that fit students.
+        mean: how the mean loss is bounded: `betting`, `bernstein`, `bootstrap` or `t`.
+        drift: also estimate how much the domain shows through.
+        seed: of the split, the students and the permutations.
+    """
+    if not epsilon > 0:
+        raise DataError(f"epsilon={epsilon} must be positive: it is the largest error that counts as natural")
+    if not 0 < level < 0.5:
+        raise DataError(f"level={level} must lie between 0 and 0.5")
+    if not 0 < fit < 1:
+        raise DataError(f"fit={fit} must lie between 0 and 1")
+    if mean not in METHODS:
+        raise DataError(f"mean={mean!r}{nearest(str(mean), METHODS)}")
+    rows = as_rows(
+        data,
+        channel,
+        blocks=blocks,
+        domain=domain,
+        noise=noise,
+        quantiser=quantiser,
+        fit=fit,
+        seed=seed,
+        labels=labels,
+        numbers=numbers,
+    )
+    with single_threaded():
+        judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed)
+        return audit_of(judge, drift=drift)
+
+
+def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
+    """Audit what a judge knows or can learn."""
+    rows = judge.rows
+    judge.learn()
+    places = judge.places()
+    claims = [claim for place in places for claim in judge.claims(place)]
+    return Audit(
+        claims=tuple(claims),
+        verdicts={place.name: _verdict(place, claims, judge.epsilon) for place in places},
+        drift=domain_drift(rows, judge.seed) if drift and len(rows.domains) > 1 else {},
+        latent_entropy=_entropy(rows),
+        epsilon=judge.epsilon,
+        level=judge.level,
+        rows=(len(rows.fit), len(rows.audit)),
+        family=judge.family,
+        notes=(*_notes(rows), *_crowding_notes(claims)),
+    )
+
+
+def _verdict(place: Place, claims: Sequence[Claim], epsilon: float) -> Verdict:
+    """All claims of the place; a domain is itself a mixture, so every mixture answers for their mediation too."""
+    parts = [c for c in claims if c.place == place.name]
+    if place.domain is None:
+        parts += [c for c in claims if c.error == "mediation error" and c not in parts]
+    return all_of([c.verdict for c in parts], f"Λ is natural within {epsilon:g} nats in {place.name}")
+
+
+def _entropy(rows: Rows) -> Bound | None:
+    if not isinstance(rows.channel, CategoricalChannel):
+        return None
+    mass = rows.channel.probabilities.mean(axis=0)
+    mass = mass[mass > 0]
+    return Bound(float(-(mass * np.log(mass)).sum()), "estimate", method="plug-in", n=len(rows.domain))
+
+
+def _notes(rows: Rows) -> list[str]:
+    notes = [f"{rows.dropped} rows with a missing block were left out."] if rows.dropped else []
+    if rows.taken_as_labels:
+        notes.append(
+            f"{', '.join(rows.taken_as_labels)}: so few different numbers that they were taken as labels; "
+            "name blocks that are measurements in numbers=[...]."
+        )
+    if rows.latent_taken_as_labels:
+        notes.append(
+            "The latent has so few different numbers that it was taken as labels; declare noise=σ if it is a measurement."
+        )
+    short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
+    if short:
+        notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")
+    spread = _entropy(rows)
+    if spread is not None and spread.value < 0.01:
+        notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small whatever the data.")
+    if isinstance(rows.channel, GaussianChannel):
+        signal = rows.channel.mean.var(axis=0) / np.mean(rows.channel.scale**2, axis=0)
+        if (signal < 0.01).all():
+            notes.append(
+                "Λ is almost all noise (signal under 1 % of its variance): redundancy is then small whatever the data."
+            )
+    return notes
+
+
+def _crowding_notes(claims: Sequence[Claim]) -> list[str]:
+    """Where cells hold too few rows for a likelihood ratio, say what the permutations show."""
+    return [
+        f"{claim.name}: too few rows per cell for a likelihood ratio, so it cannot be refuted at epsilon; "
+        f"permutations give p = {min(t.p_value for t in claim.tests):.2g} for an error of zero."
+        for claim in claims
+        if claim.lower is None and claim.tests
+    ]
+
+
+def noise_curve(
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    mean: ArrayLike,
+    scales: Sequence[float],
+    *,
+    epsilon: float,
+    blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
+    domain: ArrayLike | None = None,
+    level: float = 0.05,
+    seed: int = 0,
+) -> dict[float, dict[str, Bound]]:
+    """Redundancy bounds of a deterministic encoder as a function of the noise that is added to it.
+
+    The error of f(X) + σ·noise falls as σ grows and tends to infinity as σ → 0 unless every block determines f(X).
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.standard_normal((800, 1))
+    >>> views = {"a": z + 0.1 * rng.standard_normal((800, 1)), "b": z + 0.1 * rng.standard_normal((800, 1))}
+    >>> curve = noise_curve(views, views["a"], [0.1, 1.0], epsilon=0.1)
+    >>> curve[0.1]["redundancy error of b"].value > curve[1.0]["redundancy error of b"].value
+    True
+    """
+    latent = np.asarray(mean, dtype=np.float64).reshape(len(np.asarray(mean)), -1)
+    curve: dict[float, dict[str, Bound]] = {}
+    for scale in scales:
+        if not scale > 0:
+            raise DataError(f"scales: {scale} must be positive")
+        rows = as_rows(
+            data, latent, blocks=blocks, domain=domain, noise=float(scale), quantiser=None, fit=0.5, seed=seed
+        )
+        judged = Judge(rows, "general", epsilon, level, "bootstrap", seed)
+        claims = [judged.redundancy(judged.places()[-1], i) for i in range(len(rows.blocks))]
+        curve[float(scale)] = {claim.error: claim.upper for claim in claims if claim.upper is not None}
+    return curve

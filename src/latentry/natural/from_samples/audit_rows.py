@@ -1,0 +1,217 @@
+"""Rows to audit: blocks of observables, a channel for each row, a domain for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentry.data import (
+    CategoricalChannel,
+    Channel,
+    Dataset,
+    GaussianChannel,
+    channel_from_array,
+    has_few_values,
+    missing_entries,
+    nearest_centres,
+    split_rows,
+)
+from latentry.errors import DataError
+from latentry.natural.from_samples.observables import Block, Codes, block_of, check_kinds, is_label, named_columns
+
+__all__ = ["Rows", "as_rows"]
+
+_FEWEST = 40
+_FEWEST_LABELLED = 2  # on each side of the split, where bounds hold at every sample size
+_FAIR = 0.8  # of its due that a domain must get of each part of a split
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Everything an audit looks at, with the rows split into those that fit students and those that audit.
+
+    `untouched` are the rows that played no part in defining the latent: all of them, unless a quantiser was fitted.
+    """
+
+    blocks: tuple[Block, ...]
+    channel: Channel
+    domain: Codes
+    domains: tuple[str, ...]
+    fit: Codes
+    audit: Codes
+    untouched: Codes
+    dropped: int
+    kept: Codes  # the complete ones among the rows that were given
+    plain: bool = True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
+    taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
+    latent_taken_as_labels: bool = False
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the latent has finitely many values."""
+        return isinstance(self.channel, CategoricalChannel)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether observables and latent all have finitely many values."""
+        return self.categorical and all(b.discrete for b in self.blocks)
+
+    def of(self, channel: Channel) -> Rows:
+        """The same rows and blocks with another latent, one row of it for each row that was given."""
+        rows = replace(self, channel=_as_channel(channel, len(channel), None, None, self.fit, 0).take(self.kept))
+        _check_domains(rows)
+        return rows
+
+    def with_block(self, place: int, block: Block) -> Rows:
+        """The same rows with another block in one place."""
+        return replace(self, blocks=(*self.blocks[:place], block, *self.blocks[place + 1 :]))
+
+    def as_one(self) -> Rows:
+        """The same rows as if from one domain; only a split that ignores the domains allows it."""
+        if not self.plain:
+            raise DataError("these rows were split domain by domain: gather them again without their domains")
+        return replace(self, domain=np.zeros_like(self.domain), domains=("all rows",))
+
+    def latent_sample(self, seed: int) -> NDArray[Any]:
+        """One draw of the latent per row."""
+        return self.channel.sample(seed)
+
+    def inside(self, part: Codes, domain: int | None) -> Codes:
+        """Row numbers of a part that lie in a domain (all of them for None)."""
+        return part if domain is None else part[self.domain[part] == domain]
+
+
+def as_rows(
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    channel: Channel | ArrayLike,
+    *,
+    blocks: Mapping[str, Sequence[int]] | Sequence[str] | None,
+    domain: ArrayLike | None,
+    noise: float | None,
+    quantiser: int | None,
+    fit: float,
+    seed: int,
+    labels: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+) -> Rows:
+    """Check and align what was given; see `audit` for the meaning of each argument."""
+    named, present, place = named_columns(data, blocks, domain)
+    check_kinds(named, labels, numbers)
+    if len(named) < 2:
+        raise DataError(
+            f"a natural latent needs at least two observables; there is {len(named)} block. Pass two modalities or more, "
+            "or an array with blocks={'name': [columns], ...}"
+        )
+    count = len(present)
+    codes, names = _domains(place, count)
+    kept = np.flatnonzero(present)
+    if len(kept) < _FEWEST:
+        raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
+    parts, plain = _split(codes[kept], fit, seed)
+    declared = (*labels, *numbers)
+    alike = tuple(name for name, column in named.items() if name not in declared and has_few_values(column, kept))
+    whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
+    rows = Rows(
+        blocks=tuple(
+            block_of(
+                name, column, kept, label=is_label(name, column, (*labels, *alike), numbers), fit=parts[0], seed=seed
+            )
+            for name, column in named.items()
+        ),
+        channel=whole.take(kept),
+        domain=codes[kept],
+        domains=names,
+        fit=parts[0],
+        audit=parts[1],
+        untouched=np.arange(len(kept)) if quantiser is None else parts[1],
+        dropped=count - len(kept),
+        kept=kept,
+        plain=plain,
+        taken_as_labels=alike,
+        latent_taken_as_labels=isinstance(whole, CategoricalChannel) and quantiser is None and _is_float(channel),
+    )
+    _check_domains(rows)
+    return rows
+
+
+def _split(domain: Codes, fit: float, seed: int) -> tuple[tuple[Codes, ...], bool]:
+    """Rows that fit and rows that audit, and whether they were drawn without regard to the domain.
+
+    Drawn so, the audit rows are independent rows of each domain and of the pool as well, and one student serves both.
+    Where chance gives a domain much less than its part, every domain is split by itself.
+    """
+    try:
+        plain = split_rows(len(domain), (fit, 1 - fit), None, None, seed)
+        if len(np.unique(domain)) == 1 or _fair(domain, plain, (fit, 1 - fit)):
+            return plain, True
+        return split_rows(len(domain), (fit, 1 - fit), domain, None, seed), False
+    except DataError as problem:
+        raise DataError(f"fit={fit}: {problem}") from None
+
+
+def _fair(domain: Codes, parts: Sequence[Codes], fractions: Sequence[float]) -> bool:
+    """Whether every part of every domain has at least four fifths of its due, and rows enough for any bound."""
+    due = np.bincount(domain)
+    counts = [np.bincount(domain[part], minlength=len(due)) for part in parts]
+    return all(
+        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all() for count, fraction in zip(counts, fractions, strict=True)
+    )
+
+
+def _check_domains(rows: Rows) -> None:
+    """Every domain needs rows on both sides of the split, more of them where bounds are for many rows."""
+    least = _FEWEST_LABELLED if rows.discrete else _FEWEST // 2
+    for j, name in enumerate(rows.domains):
+        fitted, audited = (len(rows.inside(part, j)) for part in (rows.fit, rows.audit))
+        if min(fitted, audited) < least:
+            where = f"domain {name!r} has too few complete rows" if len(rows.domains) > 1 else "there are too few rows"
+            raise DataError(
+                f"{where}: {fitted} to fit students and {audited} to audit, where at least {least} of each are needed. "
+                "Bring more rows, or leave a small domain out or merge it with another"
+            )
+
+
+def _is_float(channel: Channel | ArrayLike) -> bool:
+    return not isinstance(channel, Channel) and np.asarray(channel).dtype.kind == "f"
+
+
+def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...]]:
+    if labels is None:
+        return np.zeros(rows, dtype=np.int64), ("all rows",)
+    values = np.asarray(labels)
+    if values.shape != (rows,):
+        raise DataError(f"domain has shape {values.shape}; there are {rows} rows")
+    if missing_entries(values).any():
+        raise DataError(f"domain is missing in row {int(np.flatnonzero(missing_entries(values))[0])}: every row needs one")
+    names, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    return codes.astype(np.int64), tuple(str(n) for n in names)
+
+
+def _as_channel(
+    channel: Channel | ArrayLike, rows: int, noise: float | None, quantiser: int | None, fit: Codes, seed: int
+) -> Channel:
+    declared = noise is not None or quantiser is not None
+    given = channel if isinstance(channel, Channel) else channel_from_array(channel, few_values_are_labels=not declared)
+    if len(given) != rows:
+        raise DataError(f"the channel has {len(given)} rows; the data have {rows}")
+    if isinstance(given, CategoricalChannel):
+        if declared:
+            raise DataError("noise and quantiser are for a latent of numbers; this one has labels")
+        return given
+    if quantiser is not None:
+        if quantiser < 2:
+            raise DataError(f"quantiser={quantiser} must be at least 2 values")
+        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=seed)])
+    scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
+    if (scale == 0).any():
+        raise DataError(
+            "the latent is a deterministic function with continuous values: unless it is a function of every "
+            "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m"
+        )
+    return GaussianChannel(given.mean, scale)
+
+

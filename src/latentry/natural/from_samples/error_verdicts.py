@@ -1,0 +1,102 @@
+"""One claim about one error in one place: what bounds it, what was tested, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from latentry.evidence import Bound, Verdict, judge
+from latentry.natural.from_samples.independence_tests import Refutation
+from latentry.natural.from_samples.mean_bounds import smallest_level
+
+__all__ = ["Claim", "by_bounds", "by_tests", "holm"]
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """An error (mediation, or redundancy of a block), the place it is about, and what is known of it."""
+
+    error: str
+    place: str
+    verdict: Verdict
+    upper: Bound | None = None
+    lower: Bound | None = None
+    tests: tuple[Refutation, ...] = ()
+    class_gain: Bound | None = None
+    epsilon: float = 0.0
+    retry: Callable[[float], float] | None = None
+
+    @property
+    def name(self) -> str:
+        """The claim in words."""
+        return f"{self.error} in {self.place}"
+
+    @cached_property
+    def p_certify(self) -> float:
+        """p-value of 'the error is above epsilon': the smallest level at which it would be certified."""
+        return 1.0 if self.retry is None else smallest_level(self.retry, self.epsilon)
+
+
+def by_bounds(
+    error: str,
+    place: str,
+    epsilon: float,
+    upper: Bound | None,
+    lower: Bound | None,
+    *,
+    retry: Callable[[float], float] | None = None,
+    tests: tuple[Refutation, ...] = (),
+    change: str = "",
+) -> Claim:
+    """A claim decided by an upper and a lower bound; `retry(δ)` recomputes the upper one for its p-value."""
+    floor = Bound(0.0, "lower", method="information is never negative")
+    verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
+    return Claim(error, place, verdict, upper, lower, tests, None, epsilon, retry)
+
+
+def by_tests(
+    error: str,
+    place: str,
+    epsilon: float,
+    delta: float,
+    tests: tuple[Refutation, ...],
+    power: float,
+    class_gain: Bound | None = None,
+) -> Claim:
+    """A claim that nothing can certify: refuted when a test rejects and the size seen is above epsilon."""
+    p = min(1.0, len(tests) * min(test.p_value for test in tests))
+    lower_value = max(test.lower(delta / len(tests)) for test in tests)
+    lower = Bound(
+        lower_value,
+        "lower",
+        confidence=1 - delta,
+        method="nearest-neighbour information less its sampling error",
+        assumptions=("smooth densities", "many rows"),
+        n=tests[0].rows,
+    )
+    what = f"{error} in {place}"
+    if p <= delta and lower_value > epsilon:
+        sentence = f"{what} ≥ {lower_value:.3g} nats, more than the declared {epsilon:g} (p = {p:.2g})."
+        verdict = Verdict("refuted", sentence, {what: lower}, "a larger declared threshold, or another latent")
+    elif p <= delta:
+        sentence = f"{what} is not zero (p = {p:.2g}), but it may be smaller than the declared {epsilon:g}."
+        verdict = Verdict("cannot say", sentence, {what: lower}, "more rows, or a discrete or Gaussian family")
+    else:
+        sentence = f"no test rejects independence given Λ in {place} (p = {p:.2g}); this does not certify it."
+        verdict = Verdict("not refuted", sentence, {what: lower}, "a discrete or Gaussian family can certify", power)
+    return Claim(error, place, verdict, None, lower, tests, class_gain, epsilon)
+
+
+def holm(claims: Sequence[Claim], level: float) -> tuple[str, ...]:
+    """Names of the claims that are certified at once with familywise error `level` (Holm 1979).
+
+    A conjunction of claims needs no such correction: it is certified when each part is at the full level.
+    """
+    certain = []
+    ordered = sorted(claims, key=lambda claim: claim.p_certify)
+    for rank, claim in enumerate(ordered):
+        if claim.p_certify > level / (len(ordered) - rank):
+            break
+        certain.append(claim.name)
+    return tuple(certain)

@@ -1,0 +1,147 @@
+"""Tests that can refute conditional independence; none of them can certify it.
+
+No test is valid for all continuous distributions and has power against any (Shah and Peters 2020), so two families are
+used: products of regression residuals, and nearest-neighbour information against permutations. p-values of
+permutation tests are (1 + b)/(1 + B), or h/l when the h-th draw that beats the data is the l-th of all: there the test
+stops, and both are p-values (Besag and Clifford 1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.stats import norm
+
+from latentry.data import normal_scores
+from latentry.natural.from_samples.likelihood_ratio import discrete_ratio
+from latentry.natural.from_samples.pairwise_information import neighbour_orders, pairs_of, strata_orders
+from latentry.natural.from_samples.residual_regression import Smoother
+
+__all__ = ["Refutation", "neighbour_test", "permutation_test", "residual_power", "residual_test"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+_NEIGHBOUR_ROWS = 800
+_ENOUGH = 10  # draws that beat the data, after which nothing can be refuted any more
+_FIRST = 20  # draws made before the others: under independence most tests end with them
+_BATCH = 500  # draws that are held in memory together
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """A test of independence given the latent: its name, p-value, the size it saw, its error, and rows used."""
+
+    name: str
+    p_value: float
+    size: float
+    rows: int
+    error: float = np.inf
+
+    def lower(self, delta: float) -> float:
+        """The size less its sampling error: a lower bound for many rows when the estimator does not overshoot."""
+        return max(0.0, self.size - float(norm.isf(delta)) * self.error)
+
+
+def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, seed: int = 0) -> Refutation:
+    """Likelihood-ratio statistic of codes against permutations inside each stratum of `given`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(0, 2, 300)
+    >>> permutation_test([x, x], np.zeros(300, dtype=int)).p_value
+    0.005
+    """
+    rng = np.random.default_rng(seed)
+    seen = discrete_ratio(blocks, given)
+
+    def values(count: int) -> Iterator[float]:
+        for _ in range(count):
+            orders = strata_orders(given, len(blocks) - 1, rng)
+            shuffled = [blocks[0], *(block[order] for block, order in zip(blocks[1:], orders, strict=True))]
+            yield discrete_ratio(shuffled, given).value
+
+    return Refutation("stratified permutation", _p_value(seen.value - 1e-12, draws, values), seen.corrected, len(given))
+
+
+def _p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) -> float:
+    """Sequential permutation p-value: `values(n)` gives the statistics of the next n draws, one after the other."""
+    beaten = made = 0
+    while made < draws:
+        for value in values(min(_FIRST if made == 0 else _BATCH, draws - made)):
+            made += 1
+            beaten += value >= seen
+            if beaten == _ENOUGH:
+                return beaten / made
+    return (1 + beaten) / (1 + draws)
+
+
+def residual_test(x: Array, y: Array, z: Array, *, smoother: Smoother | None = None, seed: int = 0) -> Refutation:
+    """Generalised covariance measure (Shah and Peters 2020): do the residuals of x and y on z correlate?
+
+    The largest of all pairs of columns counts, with a Bonferroni correction; see `regression` for the regressions.
+    """
+    p, rho = (smoother or Smoother.of(z, seed)).p_value(x, y)
+    return Refutation("regression residuals", p, -0.5 * float(np.log1p(-(min(rho, 0.999999) ** 2))), len(x))
+
+
+def residual_power(rows: int, epsilon: float, delta: float) -> float:
+    """Power of the residual test against jointly Gaussian residuals with conditional information epsilon."""
+    rho = np.sqrt(-np.expm1(-2.0 * epsilon))
+    # The product of two unit normals with correlation ρ has mean ρ and variance 1 + ρ².
+    shift = np.sqrt(rows) * rho / np.sqrt(1 + rho**2)
+    cut = norm.isf(delta / 2)
+    return float(norm.sf(cut - shift) + norm.cdf(-cut - shift))
+
+
+def neighbour_test(
+    x: Array,
+    y: Array,
+    z: Array,
+    *,
+    strata: Codes | None = None,
+    draws: int = 99,
+    k: int = 5,
+    smoother: Smoother | None = None,
+    seed: int = 0,
+) -> Refutation:
+    """Nearest-neighbour conditional information against permutations that keep z (Runge 2018).
+
+    With `strata` (a discrete latent) rows are permuted inside each value; otherwise x moves between rows whose z
+    are neighbours. Given z, subtracting a function of z changes no information, so residuals are used: what
+    is left varies little between neighbours. At most 800 rows enter, drawn at random.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
+    if strata is None:
+        known = smoother or Smoother.of(z, seed)
+        x, y = known.residuals(x), known.residuals(y)
+    u, v, w = (normal_scores(part[rows], offset=0.0, ties=rng) for part in (x, y, z))
+    inside = None if strata is None else strata[rows]
+    statistic = _Information(u, v, w, inside, k)
+    local = statistic.local()
+    seen, error = float(local.mean()), float(local.std() / np.sqrt(len(local)))
+    near = cKDTree(w).query(w, min(8, len(rows)))[1]
+
+    def values(count: int) -> Iterator[float]:
+        orders = neighbour_orders(near, count, rng) if inside is None else strata_orders(inside, count, rng)
+        return (float(statistic.local(order).mean()) for order in orders)
+
+    return Refutation("nearest neighbours", _p_value(seen, draws, values), max(0.0, seen), len(rows), error)
+
+
+class _Information:
+    """The contribution of every row to the conditional information, for any order of the rows of u."""
+
+    def __init__(self, u: Array, v: Array, w: Array, strata: Codes | None, k: int) -> None:
+        self._rows, self._groups = len(u), pairs_of(u, v, w, strata, k)
+
+    def local(self, order: Codes | None = None) -> Array:
+        local = np.zeros(self._rows)
+        for group in self._groups:
+            # A permutation keeps to the strata, so that its rows in a group are rows of the group.
+            inside = None if order is None else np.searchsorted(group.rows, order[group.rows])
+            local[group.rows] = group.local(inside)
+        return local

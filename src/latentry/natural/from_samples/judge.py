@@ -1,0 +1,340 @@
+"""How each error is judged in each place, by kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentry.data import CategoricalChannel, GaussianChannel
+from latentry.errors import DataError, nearest
+from latentry.evidence import Bound
+from latentry.natural.from_samples.audit_rows import Rows
+from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
+from latentry.natural.from_samples.independence_tests import (
+    Refutation,
+    neighbour_test,
+    permutation_test,
+    residual_power,
+    residual_test,
+)
+from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
+from latentry.natural.from_samples.mean_bounds import MeanMethod
+from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, tabulate
+from latentry.natural.from_samples.observables import Codes
+from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
+from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
+from latentry.natural.from_samples.residual_regression import Smoother
+from latentry.threads import side_by_side
+
+__all__ = ["Judge", "Place", "choose_family", "drift"]
+
+Out = TypeVar("Out")
+
+Array = NDArray[np.float64]
+_FAMILIES = ("auto", "discrete", "gaussian", "general")
+# Fewer rows per cell than this and a likelihood ratio is not χ²: only permutations are used then.
+_CROWDED = 5.0
+_INDEPENDENT = ("independent rows that did not train the latent",)
+
+
+def choose_family(family: str, rows: Rows) -> str:
+    """The family by which mediation is judged, or a sentence that says why not."""
+    if family not in _FAMILIES:
+        raise DataError(f"family={family!r}{nearest(str(family), _FAMILIES)}")
+    cells = int(np.prod([b.levels or 0 for b in rows.blocks], dtype=float))
+    small = rows.discrete and cells <= MAX_TABLE
+    if family == "discrete" and not small:
+        why = f"the blocks have {cells:,} cells, more than {MAX_TABLE:,}" if rows.discrete else "a block or Λ is not"
+        raise DataError(f"family='discrete' needs labels everywhere and a small table: {why}; use family='general'")
+    if family == "gaussian":
+        _check_gaussian(rows)
+    if family == "auto":
+        return "discrete" if small else "general"
+    return family
+
+
+def _check_gaussian(rows: Rows) -> None:
+    named = [b.name for b in rows.blocks if b.discrete]
+    if named:
+        few = " (so few different numbers that they were taken as labels)" if named[0] in rows.taken_as_labels else ""
+        raise DataError(
+            f"family='gaussian' needs blocks of numbers, and {named[0]!r} holds labels{few}; "
+            f"if they are measurements, pass numbers={named!r}"
+        )
+    if rows.categorical:
+        few = ": its few different numbers were taken as labels" if rows.latent_taken_as_labels else ""
+        raise DataError(
+            f"family='gaussian' needs a Gaussian latent, and this one has labels{few}; declare noise=σ for a latent of numbers"
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A domain, or (when `domain` is None) every mixture of the domains."""
+
+    name: str
+    domain: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Turns rows into claims; all bounds of one audit share epsilon, level and seed.
+
+    What costs time is learned once for each set of rows and remembered: students of a block in a domain or in all rows,
+    and tests of mediation. The same rows asked about as every mixture and as a pool are one set.
+    """
+
+    rows: Rows
+    family: str
+    epsilon: float
+    level: float
+    mean: MeanMethod
+    seed: int
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def pooled(self) -> Judge:
+        """The same about all rows together, from the same students and tests."""
+        return replace(self, rows=self.rows.as_one())
+
+    def learn(self) -> None:
+        """Fit all students and run all tests of the places, side by side."""
+        domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
+        jobs: list[Callable[[], Any]] = [lambda j=j: self._tested(j) for j in domains if self.family == "general"]
+        jobs += [lambda j=j, i=i: self._lesson(j, i) for j in domains for i in range(len(self.rows.blocks))]
+        side_by_side(lambda job: job(), jobs)
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Out]) -> Out:
+        if key not in self.known:
+            self.known[key] = make()
+        return self.known[key]
+
+    def _only(self, domain: int | None) -> int | None:
+        """A single domain is all rows."""
+        return None if len(self.rows.domains) == 1 else domain
+
+    def places(self) -> list[Place]:
+        """Each domain, then every mixture if there are several."""
+        if len(self.rows.domains) == 1:
+            return [Place("all rows", 0)]
+        single = [Place(f"domain {name}", j) for j, name in enumerate(self.rows.domains)]
+        return [*single, Place("every mixture", None)]
+
+    def claims(self, place: Place) -> list[Claim]:
+        """Mediation first, then the redundancy of each block."""
+        return [self.mediation(place), *(self.redundancy(place, i) for i in range(len(self.rows.blocks)))]
+
+    @property
+    def strict(self) -> float:
+        """Level of a single refutation: one refuted part refutes the whole, so they share the level."""
+        return self.level / ((len(self.rows.blocks) + 1) * len(self.rows.domains))
+
+    def redundancy(self, place: Place, i: int) -> Claim:
+        """Upper bound from students; lower bound where a likelihood ratio has one."""
+        lessons = self._lessons(place, i)
+        method = lessons[0].method(self.mean)
+
+        def upper(delta: float) -> float:
+            return max(lesson.upper(delta, self.mean, self.seed) for lesson in lessons)
+
+        needs = ("many rows",) if method in ("bootstrap", "t") else ()
+        bound = Bound(
+            max(0.0, upper(self.level)),
+            "upper",
+            confidence=1 - self.level,
+            method=f"held-out student ({lessons[0].student}), {method} mean",
+            assumptions=(*_INDEPENDENT, *needs),
+            n=min(len(lesson.losses) for lesson in lessons),
+            seed=self.seed,
+        )
+        name = f"redundancy error of {self.rows.blocks[i].name}"
+        lower = self._highest([self._redundancy_ratio(j, i) for j in self._domains(place)])
+        return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper)
+
+    def _domains(self, place: Place) -> list[int]:
+        return list(range(len(self.rows.domains))) if place.domain is None else [place.domain]
+
+    def _lessons(self, place: Place, i: int) -> list[Lesson]:
+        """One student per domain; for every mixture, one shared student measured in each domain."""
+        if place.domain is not None:
+            return [self._lesson(place.domain, i)]
+        rows, shared = self.rows, self._lesson(None, i)
+        return [shared.only(rows.inside(rows.audit, j)) for j in self._domains(place)]
+
+    def _lesson(self, domain: int | None, i: int) -> Lesson:
+        """What a student of one block learns in a domain, or in all rows."""
+        rows, where = self.rows, self._only(domain)
+        parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
+        return self._once(("lesson", where, i), lambda: teach(rows, rows.blocks[i], *parts, self.seed))
+
+    def _redundancy_ratio(self, domain: int, i: int) -> Ratio | None:
+        others = [j for j in range(len(self.rows.blocks)) if j != i]
+        return self._ratio(domain, [["latent"], [*others]], [i])
+
+    def _ratio(self, domain: int, blocks: list[list[int | str]], given: list[int | str]) -> Ratio | None:
+        """Likelihood ratio of TC(blocks|given) in one domain; None when it would not be χ²."""
+        inside = self.rows.inside(self.rows.untouched, domain)
+        if self.rows.discrete:
+            ratio = discrete_ratio([self._codes(b, inside) for b in blocks], self._codes(given, inside))
+            return ratio if ratio.crowding >= _CROWDED else None
+        if self.family == "gaussian":
+            return _gaussian(self.rows, inside, blocks, given)
+        return None
+
+    def _codes(self, names: list[int | str], inside: Codes) -> Codes:
+        """Joint codes of some blocks and possibly the latent."""
+        latent = self.rows.latent_sample(self.seed)
+        columns = [(latent if n == "latent" else self.rows.blocks[int(n)].values)[inside] for n in names]
+        return joint_codes(columns)
+
+    def _highest(self, ratios: list[Ratio | None]) -> Bound | None:
+        """The largest lower bound over domains, each at its part of the level."""
+        known = [r for r in ratios if r is not None]
+        if not known:
+            return None
+        return Bound(
+            max(r.lower(self.strict) for r in known),
+            "lower",
+            confidence=1 - self.level,
+            method="likelihood ratio inverted",
+            assumptions=(
+                *_INDEPENDENT,
+                "many rows per cell",
+                *(("Gaussian rows",) if self.family == "gaussian" else ()),
+            ),
+            n=min(r.rows for r in known),
+            seed=self.seed,
+        )
+
+    def mediation(self, place: Place) -> Claim:
+        """By exact intervals, by the Gaussian closed form, or by tests that can only refute."""
+        methods = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
+        return methods[self.family](place)
+
+    def _mediation_ratio(self, domain: int) -> Ratio | None:
+        return self._ratio(domain, [[i] for i in range(len(self.rows.blocks))], ["latent"])
+
+    def _discrete(self, place: Place) -> Claim:
+        rows = self.rows
+        pooled = tabulate(rows, rows.untouched, self.seed)
+        tables = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
+        lower = self._highest([self._mediation_ratio(j) for j in self._domains(place)])
+        tests = tuple(self._permutations(j) for j in self._domains(place)) if lower is None else ()
+        if pooled is None:
+            return by_bounds("mediation error", place.name, self.epsilon, None, lower, tests=tests)
+        shared = pooled.joint() if place.domain is None else None
+
+        @cache
+        def upper(delta: float) -> float:
+            # The shared reference is chosen from the same rows, so every domain's ball must hold: they share δ.
+            part = delta if shared is None else delta / len(tables)
+            return max(table.upper(part, shared) for table in tables if table is not None)
+
+        bound = Bound(
+            max(0.0, upper(self.level)),
+            "upper",
+            confidence=1 - self.level,
+            method="relative-entropy ball around the counts",
+            assumptions=(*_INDEPENDENT, "no levels beyond those seen"),
+            n=min(table.rows for table in tables if table is not None),
+            seed=self.seed,
+        )
+        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests)
+
+    def _permutations(self, domain: int) -> Refutation:
+        inside = self.rows.inside(self.rows.untouched, domain)
+        columns = [self._codes([i], inside) for i in range(len(self.rows.blocks))]
+        return permutation_test(columns, self._codes(["latent"], inside), seed=self.seed)
+
+    def _gaussian(self, place: Place) -> Claim:
+        ratios = [self._mediation_ratio(j) for j in self._domains(place)]
+        lower = self._highest(ratios)
+        if place.domain is None:  # a mixture of Gaussian distributions is not Gaussian
+            change = "a discrete family, or the same distribution in every domain"
+            return by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
+
+        def upper(delta: float) -> float:
+            return max(r.upper(delta) for r in ratios if r is not None)
+
+        bound = Bound(
+            upper(self.level),
+            "upper",
+            confidence=1 - self.level,
+            method="Gaussian closed form, likelihood ratio inverted",
+            assumptions=(*_INDEPENDENT, "Gaussian rows", "many rows"),
+            n=len(self.rows.inside(self.rows.untouched, place.domain)),
+            seed=self.seed,
+        )
+        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
+
+    def _general(self, place: Place) -> Claim:
+        tests, gain = self._tested(place.domain)
+        pairs, delta = len(self.rows.blocks) - 1, self._mediation_level
+        inside = self.rows.inside(self.rows.untouched, self._only(place.domain))
+        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))
+        return by_tests("mediation error", place.name, self.epsilon, delta, tests, power, gain)
+
+    @property
+    def _mediation_level(self) -> float:
+        """Domains share the level of a refutation, tests share that of a domain."""
+        return self.level / len(self.rows.domains)
+
+    def _tested(self, domain: int | None) -> tuple[tuple[Refutation, ...], Bound]:
+        """Tests of mediation in a domain or in all rows, and what one class of predictors gains there."""
+        where = self._only(domain)
+        return self._once(("tests", where), lambda: self._tests(self.rows.inside(self.rows.untouched, where)))
+
+    def _tests(self, inside: Codes) -> tuple[tuple[Refutation, ...], Bound]:
+        rows = self.rows
+        latent = rows.latent_sample(self.seed)
+        strata = latent[inside] if rows.categorical else None
+        known = np.eye(int(latent.max()) + 1)[latent] if rows.categorical else latent
+        # Permutations must resolve the level.
+        draws = max(99, int(np.ceil(2 * (len(rows.blocks) - 1) / self._mediation_level)))
+        z = known[inside]
+        smoother = Smoother.of(z, self.seed)
+        tests: list[Refutation] = []
+        for i in range(1, len(rows.blocks)):
+            x = rows.blocks[i].summary[inside]
+            earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
+            tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
+            tests.append(
+                neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
+            )
+        return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
+
+
+def _gaussian(rows: Rows, inside: Codes, blocks: list[list[int | str]], given: list[int | str]) -> Ratio:
+    """Covariance of observables and latent, with the channel's noise added where it belongs."""
+    channel = rows.channel
+    if not isinstance(channel, GaussianChannel):
+        raise DataError("family='gaussian' needs a Gaussian latent")
+    parts = [*(b.values[inside] for b in rows.blocks), channel.mean[inside]]
+    ends = np.cumsum([0, *(p.shape[1] for p in parts)])
+    covariance = np.cov(np.hstack(parts), rowvar=False)
+    noise = np.arange(ends[-2], ends[-1])
+    covariance[noise, noise] += np.mean(channel.scale[inside] ** 2, axis=0)
+
+    def columns(names: list[int | str]) -> list[int]:
+        slots = [len(parts) - 1 if n == "latent" else int(n) for n in names]
+        return [c for s in slots for c in range(int(ends[s]), int(ends[s + 1]))]
+
+    return gaussian_ratio(covariance, len(inside), [columns(b) for b in blocks], columns(given))
+
+
+def drift(rows: Rows, seed: int) -> dict[str, Bound]:
+    """I(Λ; J|X_i) for each block and I(J; X|Λ): how much the domain shows through."""
+    latent = rows.latent_sample(seed)
+    if isinstance(rows.channel, CategoricalChannel):
+        known = np.eye(rows.channel.probabilities.shape[1])[latent]
+    else:
+        known = latent
+    everything = np.hstack([block.features for block in rows.blocks])
+    questions = {f"I(Λ; domain | {block.name})": (block.features, known) for block in rows.blocks}
+    questions["I(domain; X | Λ)"] = (known, everything)
+    bounds = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
+    return dict(zip(questions, bounds, strict=True))

@@ -1,0 +1,127 @@
+"""One-sided confidence bounds of a mean from independent rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student_t
+
+from latentry.errors import DataError, nearest
+
+__all__ = ["METHODS", "MeanMethod", "mean_upper", "smallest_level"]
+
+Array = NDArray[np.float64]
+MeanMethod = Literal["betting", "bernstein", "bootstrap", "t"]
+_DRAWS = 2000
+
+
+def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "betting", *, seed: int = 0) -> float:
+    """A number that the mean of the distribution behind `values` exceeds with probability at most `delta`.
+
+    `betting` (Waudby-Smith and Ramdas 2024) and `bernstein` (Maurer and Pontil 2009) hold for every distribution on
+    [0, top] at every sample size; `bootstrap` and `t` only for many rows, and need no `top`.
+
+    >>> rows = np.full(200, 0.01)
+    >>> mean_upper(rows, 1.0, 0.05) < mean_upper(rows, 1.0, 0.05, "bernstein") < 0.1
+    True
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 1 or len(rows) < 2:
+        raise DataError(f"a bound of a mean needs at least 2 rows; there are {rows.size}")
+    if method not in METHODS:
+        raise DataError(f"method={method!r}{nearest(str(method), METHODS)}")
+    if not np.isfinite(rows).all():
+        raise DataError(f"{int((~np.isfinite(rows)).sum())} of {len(rows)} values are not finite: their mean has no bound")
+    if method in ("betting", "bernstein") and not (rows.min() >= 0 and rows.max() <= top + 1e-12):
+        raise DataError(f"method={method!r} needs values in [0, {top:g}]; they reach {rows.max():g}")
+    return METHODS[method](rows, top, delta, seed)
+
+
+def _bernstein(rows: Array, top: float, delta: float, seed: int) -> float:
+    n, log = len(rows), np.log(2.0 / delta)
+    spread = np.sqrt(2.0 * rows.var(ddof=1) * log / n)
+    return float(min(top, rows.mean() + spread + 7.0 * top * log / (3.0 * (n - 1))))
+
+
+def _betting(rows: Array, top: float, delta: float, seed: int) -> float:
+    """The largest mean m against which a gambler who bets on less has not multiplied the stake by 1/δ.
+
+    Bets λ_t depend on earlier rows only, so that the capital Π_t (1 − λ_t (Y_t − m)) is a martingale when the
+    mean is m; by Ville's inequality it ever passes 1/δ with probability at most δ. Rows are taken in random order:
+    a file sorted by what is measured would otherwise be bet against as if its end were already known.
+    """
+    rows = np.random.default_rng(seed).permutation(rows)
+    y = rows / top if top > 0 else rows
+    n = len(y)
+    count = np.arange(1, n + 1)
+    running = (0.5 + np.cumsum(y)) / (1 + count)
+    spread = (0.25 + np.cumsum((y - running) ** 2)) / (1 + count)
+    before = np.concatenate([[0.25], spread[:-1]])
+    bets = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), 0.9)
+
+    def survives(mean: float) -> bool:
+        return bool(np.cumsum(np.log1p(-bets * (y - mean))).max() < np.log(1.0 / delta))
+
+    low, high = 0.0, 1.0
+    if survives(high):
+        return top
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if survives(middle) else (low, middle)
+    return float(high * top)
+
+
+def _bootstrap(rows: Array, top: float, delta: float, seed: int) -> float:
+    """Studentised bootstrap: the quantile of (mean* − mean)/se* turned round; infinite beyond its resolution."""
+    error = float(rows.std(ddof=1) / np.sqrt(len(rows)))
+    if error == 0:
+        return float(rows.mean())
+    if delta < 2.0 / _DRAWS:
+        return float("inf")
+    return float(rows.mean() - np.quantile(_bootstrap_ratios(rows.tobytes(), seed), delta) * error)
+
+
+@lru_cache(maxsize=64)
+def _bootstrap_ratios(data: bytes, seed: int) -> Array:
+    """(mean* − mean)/se* of resampled rows; remembered, because one bound is asked for at many levels."""
+    rows, rng = np.frombuffer(data), np.random.default_rng(seed)
+    n, ratios = len(rows), []
+    for _ in range(_DRAWS // 100):
+        drawn = rows[rng.integers(0, n, size=(100, n), dtype=np.int32)]
+        errors = np.sqrt(np.maximum(drawn.var(axis=1), 1e-300) / n)
+        ratios.append((drawn.mean(axis=1) - rows.mean()) / errors)
+    return np.concatenate(ratios)
+
+
+def _t(rows: Array, top: float, delta: float, seed: int) -> float:
+    n = len(rows)
+    return float(rows.mean() + student_t.ppf(1 - delta, n - 1) * rows.std(ddof=1) / np.sqrt(n))
+
+
+METHODS: dict[str, Callable[[Array, float, float, int], float]] = {
+    "betting": _betting,
+    "bernstein": _bernstein,
+    "bootstrap": _bootstrap,
+    "t": _t,
+}
+
+
+def smallest_level(upper: Callable[[float], float], threshold: float, floor: float = 1e-6) -> float:
+    """The p-value of 'the truth is above the threshold': the smallest δ whose upper bound is under it.
+
+    >>> round(smallest_level(lambda delta: 0.1 - 0.1 * delta, 0.05), 3)
+    0.5
+    """
+    if upper(floor) <= threshold:
+        return floor
+    if upper(0.999) > threshold:
+        return 1.0
+    low, high = np.log(floor), np.log(0.999)
+    for _ in range(14):
+        middle = (low + high) / 2
+        low, high = (low, middle) if upper(float(np.exp(middle))) <= threshold else (middle, high)
+    return float(np.exp(high))

@@ -1,0 +1,213 @@
+"""Students that guess the latent from one block: their held-out loss bounds the redundancy error from above.
+
+For any q(λ|x_i) fitted on other rows, E D(K(·|X)‖q(·|X_i)) = I(Λ; X_{−i}|X_i) + E D(P(Λ|X_i)‖q) ≥ ε_i. One student
+for all domains bounds the error of every mixture, because its loss is linear in the mixture and ε_i(α) is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import rel_entr
+from sklearn.linear_model import RidgeCV
+
+from latentry.data import CategoricalChannel, GaussianChannel, column_scales
+from latentry.natural.from_samples.audit_rows import Rows
+from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
+from latentry.natural.from_samples.kernel_regression import kernel_features, kernel_regression
+from latentry.natural.from_samples.mean_bounds import MeanMethod, mean_upper
+from latentry.natural.from_samples.observables import Block, Codes
+from latentry.natural.from_samples.small_networks import fit_net
+
+__all__ = ["Lesson", "teach"]
+
+Array = NDArray[np.float64]
+Guess = Callable[[Codes], Array]
+Student = Callable[[Array, Block, Codes, int], Guess]  # of the latent, from a block, on some rows, with a seed
+_HIDDEN = 48
+_NET_ROWS = 100  # from so many fit rows on a net is worth a try
+_FEW, _FOLDS = 300, 3  # up to so many fit rows every third of them takes its turn in choosing a student
+_FAR = 6.0  # spreads from the mean, beyond which a feature says no more: students do not extrapolate
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """Losses of one student on audit rows it has not seen, each at most `top` (infinite for Gaussian latents)."""
+
+    losses: Array
+    rows: Codes
+    top: float
+    student: str
+
+    def only(self, rows: Codes) -> Lesson:
+        """The same student on some of the rows."""
+        return Lesson(self.losses[np.isin(self.rows, rows)], np.intersect1d(self.rows, rows), self.top, self.student)
+
+    def method(self, wanted: MeanMethod) -> MeanMethod:
+        """Bounds for bounded losses need a bound."""
+        bounded = np.isfinite(self.top)
+        return wanted if bounded or wanted in ("bootstrap", "t") else "bootstrap"
+
+    def upper(self, delta: float, wanted: MeanMethod, seed: int) -> float:
+        """Upper confidence bound of the mean loss, hence of the redundancy error."""
+        return mean_upper(self.losses, self.top, delta, self.method(wanted), seed=seed)
+
+
+def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
+    """Fit a student of the latent on some rows and measure it on others."""
+    if isinstance(rows.channel, GaussianChannel):
+        return _gaussian_lesson(rows.channel, block, fit, audit, seed)
+    return _categorical_lesson(rows.channel, block, fit, audit, seed)
+
+
+def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
+    truth = channel.probabilities
+    values = truth.shape[1]
+    name, guess = _best_student(_of_labels(block, len(fit)), truth, block, fit, seed)
+    # A floor keeps the loss bounded; it costs about this fraction of a nat.
+    floor = min(0.05, 0.2 / np.sqrt(len(audit)))
+    q = (1 - floor) * guess(audit) + floor / values
+    losses = rel_entr(truth[audit], q).sum(axis=1)
+    return Lesson(losses, audit, float(np.log(values / floor)), name)
+
+
+def _of_labels(block: Block, rows: int) -> dict[str, Student]:
+    """Counting is best for labels; smooth functions and trees complement each other for numbers."""
+    if block.discrete:
+        return {"counts": _count_student}
+    result: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
+    result |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
+    return result | ({"net": _net} if rows >= _NET_ROWS else {})
+
+
+def _best_student(
+    students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
+) -> tuple[str, Guess]:
+    """Choose on a third of the fit rows, then fit on all of them."""
+
+    def loss(name: str) -> float:
+        return sum(_divergence(students[name](truth, block, train, seed), truth, test) for test, train in parts)
+
+    parts = _thirds(fit, seed)
+    best = min(students, key=loss) if len(students) > 1 else next(iter(students))
+    return best, students[best](truth, block, fit, seed)
+
+
+def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
+    """Rows that choose and rows that teach: once, or where rows are few, every third in turn."""
+    parts = np.array_split(np.random.default_rng(seed).permutation(fit), _FOLDS)
+    turns = [(test, np.concatenate([p for p in parts if p is not test])) for test in parts]
+    return turns if len(fit) <= _FEW else turns[:1]
+
+
+def _divergence(guess: Guess, truth: Array, rows: Codes) -> float:
+    return float(rel_entr(truth[rows], 0.999 * guess(rows) + 0.001 / truth.shape[1]).sum())
+
+
+def _count_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """Average channel at each level of the block, shrunk to the overall average by one row's worth."""
+    codes, levels = block.values, block.levels or 1
+    overall = truth[fit].mean(axis=0)
+    sums = np.zeros((levels, truth.shape[1]))
+    np.add.at(sums, codes[fit], truth[fit])
+    table = (sums + overall) / (np.bincount(codes[fit], minlength=levels)[:, None] + 1.0)
+    return lambda rows: table[codes[rows]]
+
+
+def _standard(block: Block, fit: Codes) -> Guess:
+    """The features of rows in units of their spread among the fit rows, and no further away than those may be."""
+    known = block.features[fit]
+    centre, scale = known.mean(axis=0), column_scales(known)
+    return lambda rows: np.clip((block.features[rows] - centre) / scale, -_FAR, _FAR)
+
+
+def _logistic(penalty: float) -> Student:
+    """Logistic regression; the penalty is on half the squared weights, beside the sum of the losses."""
+
+    def student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+        x = _standard(block, fit)
+        model = fit_net(x(fit), truth[fit], soft=True, decay=penalty / len(fit), patient=True)
+        return lambda rows: model(x(rows))
+
+    return student
+
+
+def _kernel(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """A logistic regression on the features of the kernel regression that comes nearest to the probabilities."""
+    x = _standard(block, fit)
+    features = kernel_features(x(fit), truth[fit], seed)
+    model = fit_net(features(x(fit)), truth[fit], soft=True, decay=0.1 / len(fit), patient=True)
+    return lambda rows: model(features(x(rows)))
+
+
+def _net(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    x = _standard(block, fit)
+    model = fit_net(x(fit), truth[fit], _HIDDEN, soft=True, seed=seed)
+    return lambda rows: model(x(rows))
+
+
+def _trees(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    model = tree_labels(block.features[fit], truth[fit])
+    return lambda rows: model(block.features[rows])
+
+
+def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
+    """A student N(m(x_i), s²) per latent coordinate; D(K‖q) in closed form, summed over coordinates."""
+    parts = _thirds(fit, seed)
+    losses = {
+        name: _gaussian_losses(channel, [student(channel.mean, block, train, seed) for _, train in parts], parts, audit)
+        for name, student in _of_numbers(block, len(fit)).items()
+    }
+    best = min(losses, key=lambda name: losses[name][0])
+    return Lesson(losses[best][1], audit, np.inf, best)
+
+
+def _of_numbers(block: Block, rows: int) -> dict[str, Student]:
+    result: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
+    if block.discrete:
+        return result
+    return {**result, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
+
+
+def _gaussian_losses(
+    channel: GaussianChannel, guesses: list[Guess], parts: list[tuple[Codes, Codes]], audit: Codes
+) -> tuple[float, Array]:
+    """Loss on the rows that set the student's width, and losses on the audit rows; of several guesses the mean counts."""
+    test = np.concatenate([rows for rows, _ in parts])
+    gaps = np.concatenate([channel.mean[rows] - guess(rows) for guess, (rows, _) in zip(guesses, parts, strict=True)])
+    width = (channel.scale[test] ** 2 + gaps**2).mean(axis=0)
+
+    def loss(rows: Codes, gap: Array) -> Array:
+        variance = channel.scale[rows] ** 2
+        return 0.5 * (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
+
+    guessed = np.mean([guess(audit) for guess in guesses], axis=0)
+    return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - guessed)
+
+
+def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    x = _standard(block, fit)
+    model = RidgeCV(alphas=np.logspace(-3, 3, 7)).fit(x(fit), mean[fit])
+    return lambda rows: model.predict(x(rows)).reshape(len(rows), -1)
+
+
+def _trees_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    model = tree_numbers(block.features[fit], mean[fit])
+    return lambda rows: model(block.features[rows])
+
+
+def _kernel_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    x = _standard(block, fit)
+    model = kernel_regression(x(fit), mean[fit], seed)
+    return lambda rows: model(x(rows))
+
+
+def _net_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """Learns the latent in units of its spread, so that no coordinate drowns another."""
+    x = _standard(block, fit)
+    centre, scale = mean[fit].mean(axis=0), column_scales(mean[fit])
+    model = fit_net(x(fit), (mean[fit] - centre) / scale, _HIDDEN, soft=False, seed=seed)
+    return lambda rows: centre + scale * model(x(rows))

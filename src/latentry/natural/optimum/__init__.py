@@ -1,1 +1,0 @@
-"""The best latent of a finite law: found, and bounded from below."""

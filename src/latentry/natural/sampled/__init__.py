@@ -1,1 +1,0 @@
-"""What samples can certify, refute, or leave open about a latent."""

@@ -1,0 +1,116 @@
+"""Global maxima over products of simplices, by branch and bound on cells whose corners decide.
+
+A function is relaxed on a cell to one that is convex in each factor separately; such a function is largest at
+a combination of corners. `Relaxation` says how; this module refines the cells.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Ceiling", "Relaxation", "ceiling"]
+
+Array = NDArray[np.float64]
+Cell = tuple[Array, ...]
+_BATCH = 64
+
+
+class Relaxation(Protocol):
+    """A function on a product of simplices, with an upper bound on small cells."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of coordinates of each factor."""
+        ...
+
+    def exact(self, points: Cell) -> Array:
+        """The function at a batch of points, one (b, d_i) array per factor."""
+        ...
+
+    def upper(self, corners: Cell) -> Array:
+        """An upper bound on a batch of cells, one (b, corners, d_i) array per factor."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ceiling:
+    """max ≤ value; the best points met, as rows per factor; how many cells were looked at."""
+
+    value: float
+    best: float
+    points: Cell
+    nodes: int
+
+
+@dataclass
+class _State:
+    relaxation: Relaxation
+    tolerance: float
+    best: float
+    points: list[Cell] = field(default_factory=list)
+    heap: list[tuple[float, int, Cell]] = field(default_factory=list)
+    nodes: int = 0
+    ids: count = field(default_factory=count)
+
+    def add(self, cells: Cell) -> None:
+        centres = tuple(c.mean(axis=1) for c in cells)
+        values = self.relaxation.exact(centres)
+        top = int(np.argmax(values))
+        if values[top] > self.best:
+            self.best = float(values[top])
+            self.points.append(tuple(c[top] for c in centres))
+        uppers = self.relaxation.upper(cells)
+        self.nodes += len(uppers)
+        for b in np.flatnonzero(uppers > self.best + self.tolerance):
+            heapq.heappush(self.heap, (-float(uppers[b]), next(self.ids), tuple(c[b] for c in cells)))
+
+    def bisect(self) -> None:
+        taken = [heapq.heappop(self.heap) for _ in range(min(_BATCH, len(self.heap)))]
+        kept = [cell for upper, _, cell in taken if -upper > self.best + self.tolerance]
+        children = [child for cell in kept for child in _halves(cell)]
+        if children:
+            self.add(tuple(np.stack(factor) for factor in zip(*children, strict=True)))
+
+
+def _halves(cell: Cell) -> list[Cell]:
+    """Cut across the longest edge, measured between square roots (where entropies bend evenly)."""
+    edges = [_longest(np.sqrt(corners)) for corners in cell]
+    which = int(np.argmax([length for length, _, _ in edges]))
+    _, a, b = edges[which]
+    middle = (cell[which][a] + cell[which][b]) / 2
+    return [tuple(_moved(f, end, middle) if i == which else f for i, f in enumerate(cell)) for end in (a, b)]
+
+
+def _longest(roots: Array) -> tuple[float, int, int]:
+    lengths = np.linalg.norm(roots[:, None] - roots[None], axis=-1)
+    a, b = np.unravel_index(int(np.argmax(lengths)), lengths.shape)
+    return float(lengths[a, b]), int(a), int(b)
+
+
+def _moved(corners: Array, index: int, corner: Array) -> Array:
+    moved = corners.copy()
+    moved[index] = corner
+    return moved
+
+
+def ceiling(relaxation: Relaxation, *, known: float, tolerance: float, nodes: int) -> Ceiling:
+    """Bound the maximum to within `tolerance` above the larger of `known` and what the search reaches.
+
+    The bound stays valid when `nodes` runs out; it is then only less tight.
+    """
+    state = _State(relaxation, tolerance, known)
+    if all(size == 1 for size in relaxation.sizes):
+        value = float(relaxation.exact(tuple(np.ones((1, 1)) for _ in relaxation.sizes))[0])
+        return Ceiling(max(value, known), value, (), 1)
+    state.add(tuple(np.eye(size)[None] for size in relaxation.sizes))
+    while state.heap and state.nodes < nodes:
+        state.bisect()
+    top = -state.heap[0][0] if state.heap else -np.inf
+    points = tuple(np.stack(f) for f in zip(*state.points, strict=True)) if state.points else ()
+    return Ceiling(max(state.best + tolerance, top), state.best, points, state.nodes)
