@@ -22,7 +22,8 @@ from latentry import graphs
 from common import HERE, provenance, publish, table
 
 DIGITS = {
-    "nodes": (10,), "latent_dim": 10, "mixture__means": "free", "epochs": 60, "hidden": (128, 64), "training__patience": None, "progress": False,
+    "nodes": (10,), "latent_dim": 10, "mixture__means": "free", "epochs": 60, "hidden": (128, 64), "training__patience": None,
+    "progress": False,
 }  # fmt: skip
 MICE = {
     "nodes": (2, 2),

@@ -235,16 +235,16 @@ def test_unmixing_keeps_the_density():
 
 LINE = expert(lambda slope: slope * jnp.asarray(GRID), slope=1.0)
 BAD = [
-    ({"nodes": 3}, "nodes = 3: give the outcomes"),
+    ({"nodes": 3}, "nodes=3: no outcomes of nodes"),
     ({"nodes": (2, 1)}, "node 'N2' has outcomes=1"),
     ({"nodes": (2,) * 13}, "makes 8,192 clusters"),
     ({"nodes": (9, 9, 9)}, "more clusters than rows"),
     ({"graph": "hodg"}, "did you mean 'hodge'"),
     ({"mixture__means": "axis"}, "did you mean 'axes'"),
-    ({"mixture__means": "axes", "nodes": (2, 2, 2)}, "needs a latent for each node"),
-    ({"mixture__means": "axes", "mixture__covariance": "full"}, "take covariance"),
-    ({"mixture__balance": 0}, "balance = 0"),
-    ({"graph_search__cooling": (1.0,)}, "cooling = "),
+    ({"mixture__means": "axes", "nodes": (2, 2, 2)}, "it needs a latent for each of the 3 nodes"),
+    ({"mixture__means": "axes", "mixture__covariance": "full"}, "Take mixture__covariance"),
+    ({"mixture__balance": 0}, "balance=0"),
+    ({"graph_search__cooling": (1.0,)}, "cooling="),
     ({"graph_search__required": [("kind", "profile"), ("profile", "kind")]}, "the required edges form a cycle"),
     ({"graph_search__required": [("kind", "profil")]}, "did you mean 'profile'"),
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),

@@ -116,14 +116,14 @@ def test_edges_over_restarts(data, apart):
     found = apart.restart_frequencies(data, restarts=1)
     assert found.runs == 2
     assert found.of(("N1", "N2")) == 0  # the coins are independent; a wrong edge has odds of 1 in 50 by Schwarz's penalty
-    with pytest.raises(lt.DataError, match="restarts = 0"):
+    with pytest.raises(lt.DataError, match="restarts=0"):
         apart.restart_frequencies(data, restarts=0)
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mixture__per_cluster": "line"}, "give a tuple of modalities"),
+        ({"mixture__per_cluster": "line"}, "not a tuple of names"),
         ({"mixture__per_cluster": ("lien",)}, "did you mean 'line'"),
         (
             {"mixture__per_cluster": ("line",), "experts": {"line": lt.nets.expert(lambda a: a * jnp.ones(6), a=1.0)}},

@@ -236,27 +236,27 @@ def fit(rows, **changes):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda d: fit(d, sparsity=-1), "sparsity = -1: give a finite number of at least 0"),
-        (lambda d: fit(d, sparsity="auto"), "sparsity = 'auto'"),
-        (lambda d: fit(d, domain_prior__mask=float("nan")), "mask = nan"),
-        (lambda d: fit(d, mixing_penalty__kind="l0"), "penalty = 'l0' is not known"),
+        (lambda d: fit(d, sparsity=-1), "sparsity=-1: not a number of at least 0"),
+        (lambda d: fit(d, sparsity="auto"), "sparsity='auto'"),
+        (lambda d: fit(d, domain_prior__mask=float("nan")), "domain_prior__mask=nan"),
+        (lambda d: fit(d, mixing_penalty__kind="l0"), "mixing_penalty__kind='l0': not known"),
         (lambda d: fit(d, mixing_penalty__derivative="exat"), "did you mean 'exact'"),
         (lambda d: fit(d, estimation="elbow"), "did you mean 'elbo'"),
-        (lambda d: fit(d, mixing_penalty__threshold=0), "threshold = 0: give the strength"),
+        (lambda d: fit(d, mixing_penalty__threshold=0), "threshold=0: not a number above 0"),
         (lambda d: fit(d, mixing_penalty__start="liner"), "did you mean 'linear'"),
-        (lambda d: fit(d, mixing_penalty__relax=1.5), "relax = 1.5: give a share of the epochs"),
+        (lambda d: fit(d, mixing_penalty__relax=1.5), "relax=1.5: not a number of at least 0 of at most 1"),
         (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price = -1"),
-        (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows = 0"),
-        (lambda d: fit(d, mixing_penalty__directions=0), "directions = 0"),
-        (lambda d: fit(d, latent_dim=4), "more latents than the data can hold"),
+        (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows=0"),
+        (lambda d: fit(d, mixing_penalty__directions=0), "directions=0"),
+        (lambda d: fit(d, latent_dim=4), "more latents than a row holds numbers"),
         (
             lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)),
-            "for these data give a number",
+            "Give a number for these data",
         ),
         (lambda d: fit(d.with_domain(None)), "needs a domain for each row"),
         (lambda d: fit(d.with_domain([0] * len(d))), "at least 2 domains, the data have 1"),
         (lambda d: choose_sparsity(lt.IFlow(), d), "give a CGVAE, not IFlow"),
-        (lambda d: choose_sparsity(lt.CGVAE(), d, starts=1), "starts = 1"),
+        (lambda d: choose_sparsity(lt.CGVAE(), d, starts=1), "starts=1"),
         (lambda d: choose_sparsity(lt.CGVAE(), d, path=()), "path: give some weights"),
     ],
 )
@@ -269,7 +269,7 @@ def test_rows_of_a_domain_never_seen_have_no_score(exact, data):
     strange = lt.Dataset(data["x"][:4], domain=["elsewhere"] * 4)
     with pytest.raises(lt.DataError, match="'elsewhere'"):
         exact.score(strange)
-    with pytest.raises(lt.DataError, match="edge = 1"):
+    with pytest.raises(lt.DataError, match="edge=1"):
         exact.support(data, edge=1)
 
 

@@ -155,12 +155,12 @@ BAD = {
     "moving latents": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"domain_prior__moving": 4},
-        "moving = 4, but there are 3 latents",
+        "moving=4: there are 3 latents",
     ),
     "moving in place": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"domain_prior__moving": 1, "prior": "variance"},
-        "under prior = 'variance' no location moves",
+        "under prior='variance' no location moves",
     ),
     "moving and tilted": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
@@ -170,12 +170,12 @@ BAD = {
     "nothing changes": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"domain_prior__moving": 0, "prior": "mean"},
-        "leaves nothing",
+        "nothing then changes with u",
     ),
     "shrink": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"domain_prior__shrink": -1.0},
-        "shrink = -1.0: give a weight",
+        "shrink=-1.0: not a number of at least 0",
     ),
     "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
     "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
@@ -183,7 +183,7 @@ BAD = {
     "more latents": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"latent_dim": 4},
-        "more latents than the data can hold",
+        "more latents than a row holds numbers",
     ),
     "a copy": (
         lambda r: lt.Dataset(np.column_stack([r, 2 * r[:, 1]]), domain=[0, 1] * 10),
@@ -207,9 +207,9 @@ BAD = {
     "table": (
         lambda r: lt.Dataset(r, domain=r[:, 0]),
         {"domain_prior__table": True},
-        "u is continuous: a table has one row",
+        "u is continuous, and a table has one row",
     ),
-    "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__blocks": 0}, "blocks = 0"),
+    "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__blocks": 0}, "flow__blocks=0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
 }
 

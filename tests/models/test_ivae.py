@@ -213,18 +213,18 @@ def test_no_promise_for_discrete_observations(rng):
 
 BAD = {
     "estimation": ({"estimation": "elob"}, "did you mean 'elbo'"),
-    "sight": ({"bound__encoder_sees": "u"}, "encoder_sees = 'u' is not known"),
-    "sight of a staged fit": ({"bound__encoder_sees": "joint"}, 'is for estimation="elbo"'),
-    "split": ({"estimation": "elbo", "bound__split": (1, 2)}, "give four weights"),
-    "split of a staged fit": ({"bound__split": (1, 1, 1, 1)}, 'use it with estimation="elbo"'),
-    "importance": ({"bound__importance": 0}, "importance = 0"),
-    "prior": ({"prior": "normal"}, "prior 'normal' is not known"),
+    "sight": ({"bound__encoder_sees": "u"}, "encoder_sees='u': not known"),
+    "sight of a staged fit": ({"bound__encoder_sees": "joint"}, 'Use it with estimation="elbo"'),
+    "split": ({"estimation": "elbo", "bound__split": (1, 2)}, "not 4 numbers of at least 0"),
+    "split of a staged fit": ({"bound__split": (1, 1, 1, 1)}, 'Use it with estimation="elbo"'),
+    "importance": ({"bound__importance": 0}, "importance=0"),
+    "prior": ({"prior": "normal"}, "prior='normal': not known"),
     "statistics": (
         {"prior": "exponential", "domain_prior__statistics": 2},
-        "statistics = 2: give a whole number of at least 3",
+        "statistics=2: not a whole number of at least 3",
     ),
-    "beta beside importance": ({"training__beta": 2.0, "bound__importance": 3}, "leave it at 1"),
-    "temperature": ({"networks__temperature": 0.0}, "temperature = 0.0"),
+    "beta beside importance": ({"training__beta": 2.0, "bound__importance": 3}, "Leave it at 1"),
+    "temperature": ({"networks__temperature": 0.0}, "temperature=0.0"),
 }
 
 

@@ -46,13 +46,19 @@ def settings_for(known: Iterable[str], given: Sequence[str] | None, what: str) -
     found = {}
     for word in given or ():
         name, equals, text = word.partition("=")
-        name = name.replace(".", "__")
+        name = _full_name(name.replace(".", "__"), known)
         if not equals:
             raise DataError(f"--set {word}: write name=value.")
         if name not in known:
             raise DataError(f"--set {name}: {what} has no parameter {name!r}{nearest(name, known)}")
         found[name] = as_values(text)
     return found
+
+
+def _full_name(name: str, known: Sequence[str]) -> str:
+    """Return a parameter's full name: ``patience`` is ``training__patience`` where only one group has it."""
+    within = [one for one in known if one.endswith(f"__{name}")]
+    return within[0] if name not in known and len(within) == 1 else name
 
 
 def as_values(text: str) -> Any:

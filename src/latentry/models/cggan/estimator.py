@@ -66,8 +66,8 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     domain, as far as a learned mask lets them; what the mask leaves still is the content, whose joint distribution is the same
     everywhere, and is learned. Latents give a style w, and w scales the weights of convolutions that make the image. A
     discriminator with a verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an
-    L1 penalty on :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between sufficient changes
-    and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the codes behind images
+    L1 penalty on :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between
+    sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the codes behind images
     along the way, and real images are rebuilt from it and generated in other domains, so that translation keeps content.
 
     What it cannot do: it has no likelihood, hence no score and no held-out choice of epoch or seed; the theorems on changes
