@@ -9,6 +9,7 @@ from scipy import stats
 
 import latentry as lt
 from latentry.data import Batch
+from latentry.models.networks import ModalityNets
 from latentry.nets import Dense, head_for
 
 
@@ -221,10 +222,10 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
-        ("beta", -1),
-        ("beta", "a"),
-        ("modality_dropout", 1.0),
-        ("observation_scale", 0),
+        ("training__beta", -1),
+        ("training__beta", "a"),
+        ("networks__modality_dropout", 1.0),
+        ("networks__observation_scale", 0),
         ("likelihood", 3),
         ("encoder", "cnn"),
         ("encoder", 3),

@@ -67,8 +67,9 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     everywhere, and is learned. Latents give a style w, and w scales the weights of convolutions that make the image. A
     discriminator with a verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an
     L1 penalty on :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between
-    sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the codes behind images
-    along the way, and real images are rebuilt from it and generated in other domains, so that translation keeps content.
+    sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the
+    codes behind images along the way, and real images are rebuilt from it and generated in other domains, so that
+    translation keeps content.
 
     What it cannot do: it has no likelihood, hence no score and no held-out choice of epoch or seed; the theorems on changes
     and sparse mixing speak of exact distributions, not of a discriminator's verdict; and what it calls content is what the
