@@ -50,7 +50,12 @@ def small(name, **more):
 def fed(monkeypatch):
     """The datasets that training was given: the rows trained on first, then those held out."""
     given, make = [], Feed.__init__
-    monkeypatch.setattr(Feed, "__init__", lambda self, data, *rest: (given.append(data), make(self, data, *rest))[0])
+
+    def noted(self, data, *rest, **more):
+        given.append(data)
+        make(self, data, *rest, **more)
+
+    monkeypatch.setattr(Feed, "__init__", noted)
     return given
 
 

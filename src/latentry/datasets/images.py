@@ -1,4 +1,4 @@
-"""Real pictures with a domain that was painted on: digits or clothes in two colours."""
+"""Real images with a domain that was painted on: digits or clothes in two colours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def digits(*, path: str | Path | None = None) -> Dataset:
 
 
 def fashion(*, part: str = "train", path: str | Path | None = None) -> Dataset:
-    """Fashion-MNIST: 60,000 ("train") or 10,000 ("test") pictures of clothes, 28 × 28 on [0, 1], ten classes.
+    """Fashion-MNIST: 60,000 ("train") or 10,000 ("test") images of clothes, 28 × 28 on [0, 1], ten classes.
 
     By Xiao, Rasul and Vollgraf (2017), as Debian's package dataset-fashion-mnist installs it. The factor is the garment.
 
@@ -48,13 +48,13 @@ def fashion(*, part: str = "train", path: str | Path | None = None) -> Dataset:
 
 
 def two_colour_digits(*, pictures: str = "digits", path: str | Path | None = None, seed: int = 0) -> Dataset:
-    """Pictures painted red or green by the toss of a coin: the domain is the colour and changes nothing else.
+    """Images painted red or green by the toss of a coin: the domain is the colour and changes nothing else.
 
     28 × 28 × 3 on [0, 1]; a white pixel becomes (1, 0.2, 0.2) or (0.2, 1, 0.2). Factors are what is shown and its colour.
 
     Args:
         pictures: "digits" (5000 of MNIST) or "fashion" (60,000 of Fashion-MNIST).
-        path: Where the pictures are, as :func:`digits` or :func:`fashion` take it.
+        path: Where the images are, as :func:`digits` or :func:`fashion` take it.
         seed: Of the coins.
     """
     if pictures not in ("digits", "fashion"):

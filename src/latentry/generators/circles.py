@@ -1,4 +1,4 @@
-"""Coloured circles whose hue and radius drive their place: pictures with a known causal graph."""
+"""Coloured circles whose hue and radius drive their place: images with a known causal graph."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ def circles(
     Three binary nodes: hue is red (0) or blue (1), P(blue) = 0.5; radius is small or big, P(big) = 0.4; shift is left or
     right, and P(right | hue, radius) is 0.1 (red, small), 0.6 (red, big), 0.5 (blue, small), 0.9 (blue, big). Given its
     outcome a feature is Gaussian: hue 0 or 2/3 of a turn, standard deviation 0.03; radius 3.5 or 6 pixels, 0.6; shift of
-    the centre along the width −3 or +3 pixels, 1.1 (pixels of a picture with size 28; others scale). The outcomes of a
+    the centre along the width −3 or +3 pixels, 1.1 (pixels of an image with size 28; others scale). The outcomes of a
     feature overlap: its best cut by value mistakes 1.9 % of radii, 0.3 % of shifts and no hue.
 
     After the circles of Walker et al. (*Causal disentanglement of multimodal data*, 2023), whose probabilities and
     spreads are not public; these are ours.
 
     Args:
-        rows: Number of pictures.
+        rows: Number of images.
         size: Height and width in pixels.
         spread: Multiplies the three standard deviations.
         noise: Standard deviation of Gaussian noise added to each pixel.
-        do: Nodes set to an outcome, e.g. ``{"radius": 1}``: rows of the true interventional law.
+        do: Nodes set to an outcome, e.g. ``{"radius": 1}``: rows of the true interventional distribution.
         seed: Of everything.
 
     Factors are the outcomes (hue, radius, shift) and the values (hue_value, radius_value, shift_value).
@@ -86,10 +86,10 @@ def circles(
 
 
 def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
-    """Hue, radius and shift read off pictures of :func:`circles`, as values and as outcomes.
+    """Hue, radius and shift read off images of :func:`circles`, as values and as outcomes.
 
     Area gives the radius, the centroid the shift, the mean colour the hue; the cut lies halfway between the centres.
-    For generated pictures: their features can be held against the true interventional law.
+    For generated images: their features can be held against the true interventional distribution.
 
     >>> data = circles(rows=200, seed=1)
     >>> found = measure_circles(data["image"])

@@ -33,8 +33,8 @@ def content_style(
     Args:
         domains: Number of domains.
         rows_per_domain: Rows in each.
-        invariant: Latents with one law (factors c1, c2, …).
-        changing: Latents whose law changes with the domain (factors s1, s2, …).
+        invariant: Latents with one distribution (factors c1, c2, …).
+        changing: Latents whose distribution changes with the domain (factors s1, s2, …).
         layers: One more than the number of leaky ReLUs.
         scales: "deviations", or "fixed" to make every deviation 0.5, so that only means change.
         slope: Of the leaky ReLU below 0.

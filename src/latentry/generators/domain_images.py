@@ -1,4 +1,4 @@
-"""Pictures whose domain changes one attribute and nothing else."""
+"""Images whose domain changes one attribute and nothing else."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def domain_images(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
-    """Ellipses on black, ``size`` × ``size`` × 3 on [0, 1], of which one attribute has another law in each domain.
+    """Ellipses on black, ``size`` × ``size`` × 3 on [0, 1], of which one attribute has another distribution in each domain.
 
     Five factors: place (across and down, uniform within 5 pixels of the middle), colour (hue in turns), tilt (radians) and
     size (the longer half-axis in pixels; the shorter is 0.55 of it). The chosen attribute is Gaussian with a centre of its
     own in each domain, evenly spaced from 0 to 2/3 of a turn (colour, standard deviation 0.03), −0.6 to 0.6 (tilt, 0.15) or
     4 to 7 (size, 0.5); the other two keep the centre 1/3, 0 or 5.5 and these deviations in all domains. Pixels are those
-    of a picture with size 32; others scale.
+    of an image with size 32; others scale.
 
     Args:
         attribute: "colour", "tilt" or "size".
         domains: Their number.
-        rows_per_domain: Pictures in each.
+        rows_per_domain: Images in each.
         size: Height and width in pixels.
         noise: Standard deviation of Gaussian noise added to each pixel.
         seed: Of everything.

@@ -1,4 +1,4 @@
-"""Finite laws with a latent whose errors are known: planted natural latents, near misses and failures.
+"""Finite distributions with a latent whose errors are known: planted natural latents, near misses and failures.
 
 Most of them share one shape: every observable X_i = (Z_i, A_i) carries a symbol and a private bit, coded as
 2 Z_i + A_i, and the latent is read off through a channel K(λ|x). What differs is what is tied to what.
@@ -43,14 +43,14 @@ class FiniteSample:
 
 @dataclass(frozen=True, eq=False)
 class FiniteFamily:
-    """Laws (k, |X_1|, ..., |X_n|), a channel (|X_1|, ..., |X_n|, |Λ|), and what was planted in them."""
+    """Distributions (k, |X_1|, ..., |X_n|), a channel (|X_1|, ..., |X_n|, |Λ|), and what was planted in them."""
 
     laws: Array
     channel: Array
     planted: str
 
     def sample(self, rows: int | Sequence[int], seed: int) -> FiniteSample:
-        """Rows in equal shares of the domains, or as many as given for each.
+        """Rows in equal fractions of the domains, or as many as given for each.
 
         >>> s = xor_across_domains().sample(100, seed=0)
         >>> s.observables.shape, np.bincount(s.domain).tolist()
@@ -74,7 +74,7 @@ class FiniteFamily:
 def _pairs(
     symbol: Array, bits: Callable[[int], Array], channel: Callable[[int, Sequence[int]], Array]
 ) -> tuple[Array, Array]:
-    """A law of X_i = (Z, A_i) with P(Z) = symbol and P(A | Z = z) = bits(z), and K from (z, a)."""
+    """A distribution of X_i = (Z, A_i) with P(Z) = symbol and P(A | Z = z) = bits(z), and K from (z, a)."""
     n = bits(0).ndim
     size = 2 * symbol.size
     latents = channel(0, [0] * n).size
@@ -197,7 +197,7 @@ def noisy_copies(observables: int = 3, flip: float = 0.05) -> FiniteFamily:
 def random_family(
     shape: Sequence[int], latents: int, domains: int, seed: int, *, concentration: float = 1.0
 ) -> FiniteFamily:
-    """Laws and a channel drawn from Dirichlet laws: nothing is planted.
+    """Distributions and a channel drawn from Dirichlet distributions: nothing is planted.
 
     >>> random_family((2, 3), 2, 4, seed=0).laws.shape
     (4, 2, 3)

@@ -37,8 +37,8 @@ def gin(
     Args:
         domains: Components of the mixture.
         rows: Rows in all.
-        informative: Latents whose law changes.
-        uninformative: Latents whose law does not.
+        informative: Latents whose distribution changes.
+        uninformative: Latents whose distribution does not.
         spread: Standard deviation of the latter.
         scales: "deviations", or "fixed" to make every deviation of an informative latent 1: only means change.
         blocks: Couplings.

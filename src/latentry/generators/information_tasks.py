@@ -2,7 +2,7 @@
 
 The forty tasks of Czyż, Grabowski, Vogt, Beerenwinkel and Marx, "Beyond Normal: On the Evaluation of Mutual
 Information Estimators" (NeurIPS 2023), and variants that they leave out: rescaled blocks, columns
-of unequal size, blocks of unequal dimension, conditional and mixed discrete-continuous laws.
+of unequal size, blocks of unequal dimension, conditional and mixed discrete-continuous distributions.
 Truths are closed forms in nats; a map that is injective on each block leaves them unchanged.
 """
 
@@ -37,7 +37,7 @@ Map = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Task:
-    """A law of (X, Y) that can be sampled and whose mutual information (nats) is known.
+    """A distribution of (X, Y) that can be sampled and whose mutual information (nats) is known.
 
     >>> normal = task("normal 1x1")
     >>> x, y = normal.sample(500, seed=0)
@@ -59,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ConditionalTask:
-    """A law of (X, Y, Z) whose conditional mutual information I(X; Y | Z) in nats is known."""
+    """A distribution of (X, Y, Z) whose conditional mutual information I(X; Y | Z) in nats is known."""
 
     name: str
     truth: float
@@ -71,7 +71,7 @@ class ConditionalTask:
         return rows[:, :1], rows[:, 1:2], rows[:, 2:]
 
 
-# --- laws -----------------------------------------------------------------------------------------
+# --- distributions -----------------------------------------------------------------------------------------
 
 
 def _normal_rows(rng: np.random.Generator, n: int, covariance: Array) -> Array:
@@ -89,7 +89,7 @@ def gaussian_truth(covariance: Array, dim_x: int) -> float:
 
 
 def student_truth(df: float, dim_x: int, dim_y: int) -> float:
-    """I(X; Y) = h(X) + h(Y) − h(X, Y) of a multivariate Student law with identity dispersion."""
+    """I(X; Y) = h(X) + h(Y) − h(X, Y) of a multivariate Student distribution with identity dispersion."""
     entropies = [float(stats.multivariate_t.entropy(None, np.eye(d), df)) for d in (dim_x, dim_y, dim_x + dim_y)]
     return entropies[0] + entropies[1] - entropies[2]
 
@@ -288,7 +288,7 @@ def _partial_truth(covariance: Array) -> float:
 
 
 def conditional_tasks() -> tuple[ConditionalTask, ...]:
-    """Normal laws of (x, y, z): a chain (0), a collider, a confounded arrow, a two-dimensional condition.
+    """Normal distributions of (x, y, z): a chain (0), a collider, a confounded arrow, a two-dimensional condition.
 
     >>> {t.name: round(t.truth, 3) for t in conditional_tasks()}["chain"]
     0.0

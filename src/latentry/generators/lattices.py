@@ -51,13 +51,13 @@ def lattices(
     do: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    r"""Pictures of gyroid or octet slices, and two-piece linear stress–strain curves; lattice → profile.
+    r"""Images of gyroid or octet slices, and two-piece linear stress–strain curves; lattice → profile.
 
     A stand-in: the measurements of Garland et al. (*Additive Manufacturing* 35, 2020) that physics-informed multimodal
     autoencoders were shown on (Trask et al. 2022; Walker et al. 2023) are not public. Nothing here was measured.
 
     Two binary nodes. lattice is gyroid (0) or octet (1), P(octet) = 0.5; profile is softening or hardening,
-    P(hardening | gyroid) = 0.75, P(hardening | octet) = 0.2. The lattice alone makes the picture: a plane through
+    P(hardening | gyroid) = 0.75, P(hardening | octet) = 0.2. The lattice alone makes the image: a plane through
     :math:`|\sin x\cos y + \sin y\cos z + \sin z\cos x| < w`, or through the struts of radius r that join each node of a
     face-centred cubic grid with its twelve neighbours; two cells wide, with small random offsets and thickness. The
     curve at strain t on [0, 1] is :math:`(y_0/x_0)\,t` up to the kink :math:`x_0` and
@@ -66,14 +66,14 @@ def lattices(
     (:data:`LATTICE_CURVES` has the centres by pair of outcomes).
 
     Laboratory 0 adds noise of standard deviation 0.05 to pixels and 0.02 to curves. Laboratory 1 has 0.10 and 0.04,
-    pictures with 0.75 of the contrast and 0.15 more brightness, and a load cell that reads 0.9 of the stress.
+    images with 0.75 of the contrast and 0.15 more brightness, and a load cell that reads 0.9 of the stress.
 
     Args:
         rows: Number of samples.
-        size: Height and width of a picture in pixels.
+        size: Height and width of an image in pixels.
         points: Length of a curve.
         labs: 1, or 2: then the laboratory is the domain, half of the rows each.
-        missing: Share of rows that lack one of the two modalities; which one is a coin's choice.
+        missing: Fraction of rows that lack one of the two modalities; which one is a coin's choice.
         do: Nodes set to an outcome, e.g. ``{"lattice": 1}``.
         seed: Of everything.
 
@@ -117,7 +117,7 @@ def _check(labs: int, missing: float) -> None:
         raise DataError(f"labs = {labs}: there are {len(_LABS)} laboratories.")
     check_positive("missing", missing, zero=True)
     if missing > 1:
-        raise DataError(f"missing = {missing!r}: give a share of the rows, from 0 to 1.")
+        raise DataError(f"missing = {missing!r}: give a fraction of the rows, from 0 to 1.")
 
 
 def _parameters(lattice: np.ndarray, profile: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -39,7 +39,7 @@ def leaky_relu(values: np.ndarray, slope: float) -> np.ndarray:
 
 
 def rotation(size: int, rng: np.random.Generator) -> np.ndarray:
-    """An orthogonal matrix from the uniform (Haar) law: QR of Gaussian entries with the signs of R undone."""
+    """An orthogonal matrix from the uniform (Haar) distribution: QR of Gaussian entries with the signs of R undone."""
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     return q * np.sign(np.diag(r))
 

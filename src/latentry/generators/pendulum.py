@@ -1,4 +1,4 @@
-"""A pendulum in the sun and its shadow: pictures and measurements joined by projection."""
+"""A pendulum in the sun and its shadow: images and measurements joined by projection."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def pendulum(
     do: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Pictures (size × size × 3 on [0, 1]) and readings of {angle, light} → {position, length}.
+    """Images (size × size × 3 on [0, 1]) and readings of {angle, light} → {position, length}.
 
     The rod hangs left (0) or right (1), P = 0.5: angle −30° or 30°, standard deviation 7°. The sun is high (0) or low
     (1), P = 0.5: 10° or 30° from the zenith, 5°. Rod and sun are independent, and :func:`project_shadow` gives the shadow
     without noise; its outcomes are position above −3.8 and length above 6.5. The readings are angle, light, position
     and length with Gaussian noise of 2°, 2°, 0.3 and 0.3.
 
-    A node set by ``do`` keeps the spread of its outcome. A set shadow is drawn from its observed law given that outcome,
-    whatever rod and sun do, so that the picture then breaks the physics, as an intervention must. After the pendulum of
-    Yang et al. (*CausalVAE*, 2021), a grid of angles there; laws and sizes are ours.
+    A node set by ``do`` keeps the spread of its outcome. A set shadow is drawn from its observed distribution given that outcome,
+    whatever rod and sun do, so that the image then breaks the physics, as an intervention must. After the pendulum of
+    Yang et al. (*CausalVAE*, 2021), a grid of angles there; distributions and sizes are ours.
 
     Args:
         rows: Number of scenes.
@@ -102,7 +102,7 @@ def pendulum(
 
 
 def measure_pendulum(images: np.ndarray) -> dict[str, np.ndarray]:
-    """Angle, light, position and length read off pictures of :func:`pendulum`, as values and as outcomes.
+    """Angle, light, position and length read off images of :func:`pendulum`, as values and as outcomes.
 
     Each is a centroid of what covers the sky or the ground; the length is the shadow's area over its height.
 

@@ -1,4 +1,4 @@
-"""Counts of many neurons driven by two latents, whose law changes with a label or along a curve."""
+"""Counts of many neurons driven by two latents, whose distribution changes with a label or along a curve."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["SEGMENTS", "segments"]
 _BASES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
     "gaussian": lambda rng, shape: rng.standard_normal(shape),
     "laplace": lambda rng, shape: rng.laplace(scale=1 / math.sqrt(2), size=shape),
-    # quantile function of the hyperbolic secant law, which has variance 1
+    # quantile function of the hyperbolic secant distribution, which has variance 1
     "secant": lambda rng, shape: 2 / np.pi * np.log(np.tan(np.pi / 2 * rng.uniform(size=shape))),
 }
 _MEANS = ("zero", "uniform", "staircase")

@@ -15,12 +15,12 @@ from latentry.generators.supports import PATTERNS, pattern
 __all__ = ["SparseLaw", "sparse_law", "sparse_mixing"]
 
 _DRAWS = 400  # matrices among which a well-conditioned one is taken
-_STEEPEST = 2.0  # largest share by which a bend may steepen
+_STEEPEST = 2.0  # largest fraction by which a bend may steepen
 
 
 @dataclass(frozen=True, eq=False)
 class SparseLaw:
-    r"""The exact parameters of one mixing and of the latents' laws.
+    r"""The exact parameters of one mixing and of the latents' distributions.
 
     .. math:: x_i = h\Big(\sum_j W_{ij}\,\varphi_{ij}(z_j)\Big) + \text{noise}, \quad
         \varphi_{ij}(z) = z + \delta \tanh(s_{ij}(z - b_{ij})) / s_{ij}, \quad h(v) = 2\tanh(v/2) + 0.2\,v.
@@ -89,7 +89,7 @@ def sparse_law(
     noise: float = 0.0,
     seed: int = 0,
 ) -> SparseLaw:
-    """The truth behind :func:`sparse_mixing` with the same arguments: support, weights, bends, laws.
+    """The truth behind :func:`sparse_mixing` with the same arguments: support, weights, bends, distributions.
 
     >>> law = sparse_law(mixing="chain", latents=3)
     >>> print(law)
@@ -149,9 +149,9 @@ def sparse_mixing(
         observed: Number of variables, at least n; n by default.
         domains: Number of domains; 2n + 1 suffice without any sparsity.
         rows_per_domain: Rows in each.
-        invariant: Latents (the first ones) whose law is the same in all domains.
-        change: How far laws move: means by this much, deviations by this many factors of 2, up and down.
-        extra: Share of the absent edges that are there all the same.
+        invariant: Latents (the first ones) whose distribution is the same in all domains.
+        change: How far distributions move: means by this much, deviations by this many factors of 2, up and down.
+        extra: Fraction of the absent edges that are there all the same.
         noise: Standard deviation of Gaussian noise added to what is observed.
         seed: Of everything.
 
@@ -191,7 +191,7 @@ def _check(
     if invariant > latents:
         raise DataError(f"invariant = {invariant}, but there are {latents} latents.")
     if extra > 1:
-        raise DataError(f"extra = {extra!r}: give a share of the absent edges, from 0 to 1.")
+        raise DataError(f"extra = {extra!r}: give a fraction of the absent edges, from 0 to 1.")
 
 
 def _weights(present: np.ndarray, rng: np.random.Generator) -> np.ndarray:

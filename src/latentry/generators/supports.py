@@ -14,7 +14,7 @@ _TRIES = 20_000
 
 
 def pattern(name: str, latents: int, observed: int, extra: float, rng: np.random.Generator) -> MixingSupport:
-    """The pattern of that name, with a share ``extra`` of its absent edges added at random."""
+    """The pattern of that name, with a fraction ``extra`` of its absent edges added at random."""
     plain = _BUILD[name](latents, observed, rng)
     absent = np.argwhere(~plain)
     added = absent[rng.permutation(len(absent))[: round(extra * len(absent))]]

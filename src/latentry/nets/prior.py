@@ -40,7 +40,7 @@ FAMILIES = {
 
 
 class ConditionalPrior(eqx.Module):
-    r"""The law of each latent for each domain: free tables, or networks in u.
+    r"""The distribution of each latent for each domain: free tables, or networks in u.
 
     Location and scale as the family says; what does not change with u is learned too, as one number a latent. The
     location may move for the first few latents only: where hardly any does, a table for each is an invitation to add

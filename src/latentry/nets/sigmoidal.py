@@ -1,4 +1,4 @@
-r"""Free-form laws of latents in each domain: a conditional deep sigmoidal flow for each latent."""
+r"""Free-form distributions of latents in each domain: a conditional deep sigmoidal flow for each latent."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["SigmoidalPrior", "sigmoidal", "sigmoidal_inverse", "sigmoidal_prior"
 
 _REACH, _NODES = 30.0, 4096  # grid on which moments are read, in deviations of the Gaussian
 _BRACKET, _HALVINGS = 100.0, 60
-_FLATTEST = 0.3  # steepness that no sigmoid falls below: the tails of a law stay near those of a Gaussian
+_FLATTEST = 0.3  # steepness that no sigmoid falls below: the tails of a distribution stay near those of a Gaussian
 _START = 0.0137  # softplus of it is 1 − _FLATTEST: the identity
 
 
 def sigmoidal(z: Float[Array, ""], parameters: Float[Array, "layers 3 k"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    r"""Layers of :math:`y = \operatorname{logit}\sum_k w_k\,\sigma(a_k z + b_k)`, increasing, and the log of its slope.
+    r"""Layers of :math:`y = \operatorname{logit}\sum_k w_k\,\sigma(a_k z + b_k)`, increasing, and the log of its derivative.
 
     a ≥ 0.3 by softplus, w by softmax, so that each layer is an increasing map of the line onto itself (Huang et al., *Neural
     autoregressive flows*, 2018). Sums of sigmoids and of what they lack of 1 are kept as logarithms: nothing overflows.
 
     >>> identity = jnp.stack([jnp.zeros(4), jnp.full(4, jnp.log(jnp.expm1(0.7))), jnp.zeros(4)])[None]
-    >>> value, log_slope = sigmoidal(jnp.asarray(0.7), identity)
-    >>> round(float(value), 5), abs(round(float(log_slope), 5))
+    >>> value, log_derivative = sigmoidal(jnp.asarray(0.7), identity)
+    >>> round(float(value), 5), abs(round(float(log_derivative), 5))
     (0.7, 0.0)
     """
 
@@ -39,8 +39,8 @@ def sigmoidal(z: Float[Array, ""], parameters: Float[Array, "layers 3 k"]) -> tu
         reach = steepness * value + part[2]
         on, off = jax.nn.log_sigmoid(reach), jax.nn.log_sigmoid(-reach)
         above, below = jax.nn.logsumexp(log_weight + on), jax.nn.logsumexp(log_weight + off)
-        slope = jax.nn.logsumexp(log_weight + jnp.log(steepness) + on + off) - above - below
-        return (above - below, total + slope), None
+        log_derivative = jax.nn.logsumexp(log_weight + jnp.log(steepness) + on + off) - above - below
+        return (above - below, total + log_derivative), None
 
     return jax.lax.scan(layer, (z, jnp.zeros_like(z)), parameters)[0]
 
@@ -90,8 +90,8 @@ class SigmoidalPrior(eqx.Module):
         """Log p(z | u)."""
         location, log_scale = self.base.at(u)
         standard = (z - location) * jnp.exp(-log_scale)
-        value, log_slope = jax.vmap(sigmoidal)(standard, self.parameters(u))
-        return normal_log_density(value, jnp.zeros_like(value), jnp.zeros_like(value)) + (log_slope - log_scale).sum()
+        value, log_derivative = jax.vmap(sigmoidal)(standard, self.parameters(u))
+        return normal_log_density(value, jnp.zeros_like(value), jnp.zeros_like(value)) + (log_derivative - log_scale).sum()
 
     def divergence(
         self, mean: Float[Array, " n"], scale: Float[Array, " n"], drawn: Float[Array, " n"], u: Array
@@ -111,8 +111,8 @@ class SigmoidalPrior(eqx.Module):
         steps = jnp.linspace(-_REACH, _REACH, _NODES)
 
         def law(part: Array) -> Array:
-            value, log_slope = jax.vmap(sigmoidal, in_axes=(0, None))(steps, part)
-            return jax.nn.softmax(log_slope - 0.5 * value**2)
+            value, log_derivative = jax.vmap(sigmoidal, in_axes=(0, None))(steps, part)
+            return jax.nn.softmax(log_derivative - 0.5 * value**2)
 
         share = jax.vmap(law)(self.parameters(u))
         mean = share @ steps

@@ -60,6 +60,8 @@ from latentry.training import Phase
 
 __all__ = ["CausalPIMA"]
 
+_ROWS_BETWEEN_UPDATES = 2000  # few rows are passed over several times first: an update costs as much as on many
+_GRAPH_EVERY = 5  # epochs between two looks at other graphs
 _ALONG_AN_AXIS = 3  # values that have room along one latent
 _PRETRAINING = 0.5  # fraction of the epochs
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
@@ -234,6 +236,10 @@ class CausalPIMA(
         roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
         return "axes" if roomy and self.mixture.covariance == "diagonal" else "additive"
 
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before nodes and graph are updated."""
+        return max(1, _ROWS_BETWEEN_UPDATES // self.record_.rows)
+
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: coordinates first, then nodes and everything together."""
         hide, rates = self.networks.hide(len(self.record_.layout.shapes)), self.training.rates
@@ -244,10 +250,10 @@ class CausalPIMA(
         hook = UpdateNodes(
             self.node_design(),
             rounds=mixture.mixture_updates,
-            every=5,
+            every=max(1, round(_GRAPH_EVERY / self.passes())),
             graph_steps=search.graph_steps,
             penalty=search.graph_penalty,
-            cooling=(float(search.cooling[0]), float(search.cooling[1]), rest),
+            cooling=(float(search.cooling[0]), float(search.cooling[1]), -(-rest // self.passes())),
             seed=self.seed,
             scales=self.record_.statistics.scale,
             look=not guided,

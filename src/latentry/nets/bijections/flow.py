@@ -39,8 +39,8 @@ class Flow(eqx.Module):
         first, last = jax.random.split(key)
 
         def block(key: PRNGKeyArray) -> _Block:
-            one, two = jax.random.split(key)
-            return _Block(InvertibleLinear(size, key=one), Monotone(size, components=components, key=two))
+            linear_key, monotone_key = jax.random.split(key)
+            return _Block(InvertibleLinear(size, key=linear_key), Monotone(size, components=components, key=monotone_key))
 
         self.blocks = eqx.filter_vmap(block)(jax.random.split(first, blocks))
         self.last = InvertibleLinear(size, key=last)

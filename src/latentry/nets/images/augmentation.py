@@ -1,6 +1,6 @@
 """Augmentation that does not leak into what is generated: each change happens with a probability below one.
 
-After Karras et al., *Training generative adversarial networks with limited data* (2020): both real and generated pictures are
+After Karras et al., *Training generative adversarial networks with limited data* (2020): both real and generated images are
 changed before the discriminator sees them, with a probability that follows how sure it is of the real ones.
 """
 
@@ -80,7 +80,7 @@ AUGMENTATIONS = (*_PLACES, *_PICTURES)
 def augment(
     x: Float[Array, "rows h w c"], probability: Float[Array, ""], kinds: tuple[str, ...], key: PRNGKeyArray
 ) -> Float[Array, "rows h w c"]:
-    """Pictures on −1 to 1, each changed in each way with the probability; what enters from outside repeats the border.
+    """Images on −1 to 1, each changed in each way with the probability; what enters from outside repeats the border.
 
     Flips, shifts and scalings are one resampling along each axis, by linear interpolation.
 

@@ -1,4 +1,4 @@
-r"""The joint law of latents that do not change: an invertible map of noise, learned from encodings."""
+r"""The joint distribution of latents that do not change: an invertible map of noise, learned from encodings."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class _Scaling(eqx.Module):
     last: EqualLinear
 
     def __init__(self, latents: int, width: int, *, key: PRNGKeyArray) -> None:
-        one, two, three = jax.random.split(key, 3)
-        self.first = EqualLinear(latents, width, key=one, pace=_PACE)
-        self.second = EqualLinear(width, width, key=two, pace=_PACE)
-        last = EqualLinear(width, 2 * latents, key=three, pace=_PACE)
+        first_key, second_key, last_key = jax.random.split(key, 3)
+        self.first = EqualLinear(latents, width, key=first_key, pace=_PACE)
+        self.second = EqualLinear(width, width, key=second_key, pace=_PACE)
+        last = EqualLinear(width, 2 * latents, key=last_key, pace=_PACE)
         self.last = eqx.tree_at(lambda layer: layer.weight, last, jnp.zeros_like(last.weight))  # the identity at first
 
     def __call__(self, x: Float[Array, "rows n"]) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
@@ -41,11 +41,11 @@ class _Scaling(eqx.Module):
 class ContentLaw(eqx.Module):
     r"""Codes :math:`c = P(\epsilon)`, ε ~ N(0, I), through layers that scale and shift half the latents given the others.
 
-    Encodings of pictures are never quite independent: digits, say, come in ten kinds. Where codes are drawn independently,
-    many lie between kinds, and what is made of them is no digit. So their law is learned, by exact likelihood (Dinh,
+    Encodings of images are never quite independent: digits, say, come in ten kinds. Where codes are drawn independently,
+    many lie between kinds, and what is made of them is no digit. So their distribution is learned, by exact likelihood (Dinh,
     Sohl-Dickstein and Bengio, *Density estimation using Real NVP*, 2017; after fitting an autoencoder: Dai and Wipf,
     *Diagnosing and enhancing VAE models*, 2019). Latents that are not ``still`` pass as they are, and no other one reads them;
-    when one becomes still, the law of the others jumps a little and is learned again.
+    when one becomes still, the distribution of the others jumps a little and is learned again.
 
     Args:
         latents: How many.
@@ -65,7 +65,7 @@ class ContentLaw(eqx.Module):
     given: Bool[Array, "layers n"]  # latents that a layer reads; it moves the others
 
     def __init__(self, latents: int, *, layers: int, key: PRNGKeyArray, first: int = 0, width: int = 64) -> None:
-        nets = [_Scaling(latents, width, key=one) for one in jax.random.split(key, max(layers, 1))]
+        nets = [_Scaling(latents, width, key=layer_key) for layer_key in jax.random.split(key, max(layers, 1))]
         self.layers = jax.tree.map(lambda *parts: jnp.stack(parts)[:layers], *nets)
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         blocks = (first, latents - first)

@@ -22,7 +22,7 @@ class DomainFlow(eqx.Module):
     r"""The first latents, the style, become :math:`z_j = c_j + m_j\,(T_{uj}(c_j) - c_j)` of codes c.
 
     T is an increasing sigmoidal flow for each domain u and latent j, and 0 ≤ m ≤ 1 the mask: where it is below 0.1 it counts
-    as 0, and the latent has one law in all domains. So z is increasing in c, and what the domain changes is known latent by
+    as 0, and its distribution is the same in all domains. So z is increasing in c, and what the domain changes is known latent by
     latent. The others pass as they are (after Xie et al., *Multi-domain image generation and translation with
     identifiability guarantees*, 2023, and Li et al., 2025; there the flow is added to c, and c and z are normalised over all
     latents, which lets the domain reach latents that the mask left out).
@@ -49,9 +49,9 @@ class DomainFlow(eqx.Module):
         layers: int = 2,
         width: int = 8,
     ) -> None:
-        one, two = jax.random.split(key)
-        table = 0.1 * drawn(one, domains, style, layers, 3, width) / _PACE
-        shift = _SPREAD * drawn(two, domains, style, 1, 1) / _PACE
+        table_key, shift_key = jax.random.split(key)
+        table = 0.1 * drawn(table_key, domains, style, layers, 3, width) / _PACE
+        shift = _SPREAD * drawn(shift_key, domains, style, 1, 1) / _PACE
         self.table = jnp.concatenate([table[..., :2, :], table[..., 2:, :] + shift[..., None]], -2)
         self.importance, self.latents, self.masked = jnp.ones(style), latents, masked
 
@@ -77,7 +77,7 @@ class DomainFlow(eqx.Module):
         return self.mask() > 0
 
     def still(self) -> Bool[Array, " n"]:
-        """Which of all latents have one law in all domains."""
+        """Which of all latents have one distribution in all domains."""
         return jnp.concatenate([~self.marked(), jnp.ones(self.latents - self.style, bool)])
 
     def __call__(self, codes: Float[Array, "rows n"], domain: Int[Array, " rows"]) -> Float[Array, "rows n"]:

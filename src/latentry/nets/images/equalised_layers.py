@@ -27,7 +27,7 @@ def leaky(x: Array) -> Array:
 
 
 def convolve(x: Float[Array, "rows h w a"], weight: Float[Array, "k k a b"]) -> Float[Array, "rows h w b"]:
-    """Convolution that keeps the size; the weight takes the picture's precision."""
+    """Convolution that keeps the size; the weight takes the image's precision."""
     return jax.lax.conv_general_dilated(
         x, weight.astype(x.dtype), (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
     )

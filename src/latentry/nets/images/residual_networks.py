@@ -1,4 +1,4 @@
-"""From pictures to numbers: a residual discriminator with a verdict for each domain, and an encoder of the same make."""
+"""From images to numbers: a residual discriminator with a verdict for each domain, and an encoder of the same make."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from latentry.nets.images.style_synthesis import level_widths, resolutions
 
 __all__ = ["Discriminator", "PictureEncoder", "batch_deviation", "trunk_for"]
 
-_GROUP = 4  # rows among which pictures are compared
+_GROUP = 4  # rows among which images are compared
 
 
 def batch_deviation(x: Float[Array, "rows h w c"]) -> Float[Array, "rows h w c+1"]:
     """A further channel: the mean standard deviation of the features within groups of rows.
 
-    Pictures that are too alike are noticed by it (Karras et al., 2018). Groups are of four rows, or of the largest number
+    Images that are too alike are noticed by it (Karras et al., 2018). Groups are of four rows, or of the largest number
     below that divides the batch; neighbours in a group are far apart in the batch.
 
     >>> batch_deviation(jnp.ones((4, 2, 2, 3)))[..., 3].max().item() < 1e-3
@@ -43,10 +43,10 @@ class _Block(eqx.Module):
     shortcut: EqualConvolution
 
     def __init__(self, inputs: int, outputs: int, *, key: PRNGKeyArray) -> None:
-        one, two, three = jax.random.split(key, 3)
-        self.first = EqualConvolution(inputs, inputs, 3, key=one)
-        self.second = EqualConvolution(inputs, outputs, 3, key=two)
-        self.shortcut = EqualConvolution(inputs, outputs, 1, key=three, bias=False)
+        first_key, second_key, shortcut_key = jax.random.split(key, 3)
+        self.first = EqualConvolution(inputs, inputs, 3, key=first_key)
+        self.second = EqualConvolution(inputs, outputs, 3, key=second_key)
+        self.shortcut = EqualConvolution(inputs, outputs, 1, key=shortcut_key, bias=False)
 
     def __call__(self, x: Array) -> Array:
         beside = self.shortcut(halve(x))
@@ -55,7 +55,7 @@ class _Block(eqx.Module):
 
 
 class _Trunk(eqx.Module):
-    """Pictures to features at the coarsest resolution."""
+    """Images to features at the coarsest resolution."""
 
     entry: EqualConvolution
     blocks: tuple[_Block, ...]
@@ -77,7 +77,7 @@ class _Trunk(eqx.Module):
 def trunk_for(
     size: int, channels: int, *, width: int, most: int, key: PRNGKeyArray, precision: Any = jnp.float32
 ) -> tuple[_Trunk, int]:
-    """Residual blocks for pictures of this size, and how many numbers come out.
+    """Residual blocks for images of this size, and how many numbers come out.
 
     >>> net, count = trunk_for(16, 1, width=4, most=8, key=jax.random.key(0))
     >>> net(jnp.ones((2, 16, 16, 1))).size == 2 * count
@@ -89,7 +89,7 @@ def trunk_for(
 
 
 class Discriminator(eqx.Module):
-    """How real a picture looks among those of its domain: a number, positive for real.
+    """How real an image looks among those of its domain: a number, positive for real.
 
     >>> net = Discriminator(16, 3, width=8, domains=2, most=16, key=jax.random.key(0))
     >>> net(jnp.ones((4, 16, 16, 3)), jnp.array([0, 1, 0, 1])).shape
@@ -112,12 +112,12 @@ class Discriminator(eqx.Module):
         key: PRNGKeyArray,
         precision: Any = jnp.float32,
     ) -> None:
-        one, two, three, four = jax.random.split(key, 4)
-        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=one, precision=precision)
+        trunk_key, last_key, dense_key, verdict_key = jax.random.split(key, 4)
+        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk_key, precision=precision)
         wide = level_widths(resolutions(size), width, most)[0]
-        self.last = EqualConvolution(wide + 1, wide, 3, key=two)
-        self.dense = EqualLinear(count, wide, key=three)
-        self.verdict = EqualLinear(wide, domains, key=four)
+        self.last = EqualConvolution(wide + 1, wide, 3, key=last_key)
+        self.dense = EqualLinear(count, wide, key=dense_key)
+        self.verdict = EqualLinear(wide, domains, key=verdict_key)
 
     def __call__(self, x: Float[Array, "rows h w c"], domain: Int[Array, " rows"]) -> Float[Array, " rows"]:
         x = leaky(self.last(batch_deviation(self.trunk(x)))).astype(jnp.float32)
@@ -126,7 +126,7 @@ class Discriminator(eqx.Module):
 
 
 class PictureEncoder(eqx.Module):
-    """Mean and standard deviation of each latent of a picture.
+    """Mean and standard deviation of each latent of an image.
 
     >>> net = PictureEncoder(16, 3, width=8, latents=5, most=16, key=jax.random.key(0))
     >>> mean, scale = net(jnp.ones((4, 16, 16, 3)))
@@ -149,11 +149,11 @@ class PictureEncoder(eqx.Module):
         key: PRNGKeyArray,
         precision: Any = jnp.float32,
     ) -> None:
-        one, two, three = jax.random.split(key, 3)
-        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=one, precision=precision)
+        trunk_key, dense_key, outputs_key = jax.random.split(key, 3)
+        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk_key, precision=precision)
         wide = max(64, 2 * latents)
-        self.dense = EqualLinear(count, wide, key=two)
-        self.outputs = EqualLinear(wide, 2 * latents, key=three)
+        self.dense = EqualLinear(count, wide, key=dense_key)
+        self.outputs = EqualLinear(wide, 2 * latents, key=outputs_key)
 
     def __call__(self, x: Float[Array, "rows h w c"]) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
         x = self.trunk(x).astype(jnp.float32)

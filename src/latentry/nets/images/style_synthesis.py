@@ -1,10 +1,10 @@
-"""From latents to pictures by styles: a mapping network, and convolutions whose weights the style scales.
+"""From latents to images by styles: a mapping network, and convolutions whose weights the style scales.
 
 After Karras et al., *Analyzing and improving the image quality of StyleGAN* (2020): styles scale the weights, outputs are
-brought back to unit variance, noise enters at each layer, and each resolution adds to the picture. Three things differ. Where a
+brought back to unit variance, noise enters at each layer, and each resolution adds to the image. Three things differ. Where a
 layer doubles the resolution it convolves first and doubles then, which costs what a transposed convolution would. And the
-coarsest features are a learned picture plus a linear function of the style, rather than the learned picture alone: where things
-are is then said at once, and small generators learn in a fraction of the steps. And pictures are faint at the start.
+coarsest features are a learned image plus a linear function of the style, rather than the learned image alone: where things
+are is then said at once, and small generators learn in a fraction of the steps. And images are faint at the start.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from latentry.nets.images.equalised_layers import EqualLinear, convolve, double,
 
 __all__ = ["Mapping", "ModulatedConvolution", "Synthesis", "resolutions"]
 
-_LEAST, _MOST = 4, 7  # smallest pictures, from which all others are doubled
+_LEAST, _MOST = 4, 7  # smallest images, from which all others are doubled
 _TINY = 1e-8
 _NOISE_PACE = 0.1  # how loud noise is learns slowly: one number moves much faster than the many weights beside it
-_FAINT = 0.1  # pictures start within their range: from beyond it, half of the codes are lost before they are back
+_FAINT = 0.1  # images start within their range: from beyond it, half of the codes are lost before they are back
 
 
 def resolutions(size: int) -> tuple[int, ...]:
@@ -80,9 +80,9 @@ class ModulatedConvolution(eqx.Module):
     def __init__(
         self, inputs: int, outputs: int, width: int, style: int, *, key: PRNGKeyArray, normalised: bool = True
     ) -> None:
-        one, two = jax.random.split(key)
-        self.weight = drawn(one, width, width, inputs, outputs)
-        self.style = EqualLinear(style, inputs, key=two, bias=1.0)
+        weight_key, style_key = jax.random.split(key)
+        self.weight = drawn(weight_key, width, width, inputs, outputs)
+        self.style = EqualLinear(style, inputs, key=style_key, bias=1.0)
         self.normalised, self.gain = normalised, 1 / math.sqrt(inputs * width**2)
 
     def __call__(self, x: Float[Array, "rows h w a"], w: Float[Array, "rows s"]) -> Float[Array, "rows h w b"]:
@@ -119,7 +119,7 @@ class _Level(eqx.Module):
 
 
 class Synthesis(eqx.Module):
-    """Styles to pictures, (rows, size, size, channels), about −1 to 1 after training.
+    """Styles to images, (rows, size, size, channels), about −1 to 1 after training.
 
     >>> net = Synthesis(16, 3, width=8, style=4, most=16, key=jax.random.key(0))
     >>> net(jnp.ones((2, 4)), net.noise(2, jax.random.key(1))).shape
@@ -165,7 +165,7 @@ class Synthesis(eqx.Module):
         return tuple(part.reshape(rows, size, size, 1) for part, size in zip(parts, sizes, strict=True))
 
     def __call__(self, w: Float[Array, "rows s"], noise: Sequence[Array] | None = None) -> Float[Array, "rows h w c"]:
-        """Without noise, the picture is a function of the style alone."""
+        """Without noise, the image is a function of the style alone."""
         x = (self.start + self.placing(w).reshape(len(w), *self.start.shape)).astype(self.precision)
         left, picture = iter(noise if noise is not None else ()), None
         for level in self.levels:
