@@ -17,6 +17,22 @@ def test_every_row_comes_once_an_epoch(count, batch, window, block, seed):
     assert len({window.shape for window in plan.windows(order)}) == 1
 
 
+@given(st.integers(1, 60), st.integers(1, 20), st.integers(2, 5), st.integers(0, 9))
+def test_every_row_comes_once_a_pass(count, batch, passes, seed):
+    data = lt.Dataset(np.zeros((count, 1)))
+    plan = Plan.of(data, min(batch, count), passes)
+    (window,) = plan.windows(plan.order((seed,)))
+    assert window.shape == (plan.steps, plan.batch)
+    for one in window.reshape(passes, -1):
+        assert sorted(one[one >= 0]) == list(range(count))
+
+
+def test_rows_that_do_not_fit_in_one_window_are_passed_over_once(monkeypatch):
+    monkeypatch.setattr(batches, "WINDOW_BYTES", 400)
+    data = lt.Dataset(np.zeros((40, 1)))
+    assert [Plan.of(data, 8, passes).passes for passes in (1, 2, 3)] == [1, 2, 1]
+
+
 def test_order_depends_on_seed_and_epoch_only():
     plan = Plan(100, 10, 100, 10)
     assert (plan.order((0, 1)) == plan.order((0, 1))).all()

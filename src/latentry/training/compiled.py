@@ -17,7 +17,7 @@ import numpy as np
 import optax
 
 from latentry.data import Batch
-from latentry.training.dispatch import batch_shapes, dispatch_for
+from latentry.training.dispatch import dispatch_for, metric_names
 from latentry.training.phase import Loss, Module, Recipe
 
 __all__ = [
@@ -65,8 +65,7 @@ def initial_optimiser(recipe: Recipe, module: Module) -> Any:
 
 def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> dict[str, jax.Array]:
     """A zero for each metric that the loss reports."""
-    _, metrics = eqx.filter_eval_shape(loss, module, batch_shapes(window), key)
-    return {name: jnp.zeros(()) for name in ("loss", *sorted(metrics))}
+    return {name: jnp.zeros(()) for name in ("loss", *metric_names(loss, module, window, key))}
 
 
 def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tuple[tuple[jax.Array, Any], Module]:

@@ -15,7 +15,7 @@ import jax
 
 from latentry.data import Batch
 
-__all__ = ["Dispatch", "batch_shapes", "dispatch_for"]
+__all__ = ["Dispatch", "batch_shapes", "dispatch_for", "metric_names"]
 
 Dispatch = Literal["loop", "calls"]
 _KERNEL_AXES = 3  # outputs, inputs, and at least one axis to move over
@@ -48,12 +48,25 @@ def dispatch_for(loss: Any, module: Any, window: Batch, key: jax.Array) -> Dispa
     arrays = [leaf for leaf in jax.tree.leaves(module) if eqx.is_array(leaf)]
     if all(array.ndim < _KERNEL_AXES for array in arrays) or not _on_processor(window):
         return "loop"  # without tracing, which takes a moment
-    leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
-    shapes = tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
+    tree, shapes = _shapes_of(module, window, key)
     try:
         return "calls" if _convolves(loss, tree, shapes) else "loop"
     except TypeError:  # a loss that cannot be hashed is traced each time
         return "calls" if _convolves.__wrapped__(loss, tree, shapes) else "loop"
+
+
+def metric_names(loss: Any, module: Any, window: Batch, key: jax.Array) -> tuple[str, ...]:
+    """Return the names of the metrics that a loss reports; it is traced once for each shape, not run."""
+    tree, shapes = _shapes_of(module, window, key)
+    try:
+        return _reported(loss, tree, shapes)
+    except TypeError:
+        return _reported.__wrapped__(loss, tree, shapes)
+
+
+def _shapes_of(module: Any, window: Batch, key: jax.Array) -> tuple[Any, tuple[Any, ...]]:
+    leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
+    return tree, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
 
 
 def _on_processor(window: Batch) -> bool:
@@ -64,3 +77,9 @@ def _on_processor(window: Batch) -> bool:
 def _convolves(loss: Any, tree: Any, shapes: tuple[Any, ...]) -> bool:
     module, batch, key = jax.tree.unflatten(tree, shapes)
     return "conv_general_dilated" in str(eqx.filter_make_jaxpr(loss)(module, batch, key)[0])
+
+
+@lru_cache(maxsize=256)
+def _reported(loss: Any, tree: Any, shapes: tuple[Any, ...]) -> tuple[str, ...]:
+    _, metrics = eqx.filter_eval_shape(loss, *jax.tree.unflatten(tree, shapes))
+    return tuple(sorted(metrics))

@@ -23,11 +23,11 @@ class Feed:
     Feeds that are used together share one ``placement``: the first one's.
     """
 
-    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
+    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None, *, passes: int = 1) -> None:
         batch = min(batch, len(data))
         self.placement = Placement(batch) if placement is None else placement
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices share it
-        self.data, self.plan = data, Plan.of(data, whole)
+        self.data, self.plan = data, Plan.of(data, whole, passes)
         size = 4 * len(data) * data.layout.size
         self._small = not data.is_lazy and size <= _SMALL_BYTES
         fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
@@ -60,20 +60,8 @@ class Feed:
 
     def _read(self, index: np.ndarray) -> Batch:
         if self.resident is None:
-            return self.placement.window(assemble(self.data, _rounded(index) if self._small else index))
+            return self.placement.window(assemble(self.data, index))
         return _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
-
-
-def _rounded(index: np.ndarray) -> np.ndarray:
-    """Fill up the steps of a window to a power of two, so that data of about as many rows share compiled programs.
-
-    Steps beyond the last are never taken.
-
-    >>> _rounded(np.zeros((3, 2), dtype=int)).tolist()
-    [[0, 0], [0, 0], [0, 0], [-1, -1]]
-    """
-    more = (1 << (len(index) - 1).bit_length()) - len(index)
-    return np.concatenate([index, np.full((more, index.shape[1]), -1)])
 
 
 @jax.jit
