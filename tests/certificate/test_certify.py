@@ -281,7 +281,7 @@ def test_coins_learned_by_heart_are_no_certified_fit():
     [
         ({"epsilon": np.inf}, "must be positive and finite"),
         ({"quantiser": 3000}, "too few to place 3000 values"),
-        ({"flow__blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
+        ({"blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
     ],
 )
 def test_declarations_that_cannot_be_right(options, sentence):
