@@ -48,7 +48,9 @@ def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int)
     rng = np.random.default_rng(question.options.seed)
     shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
     excess = max(0.0, float(np.mean(shuffled)))
-    why = f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} reached by the same search in shuffled rows"
+    why = (
+        f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} reached by the same search in shuffled rows"
+    )
     return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", question.normaliser("linf"), reason=why)
 
 

@@ -134,7 +134,9 @@ def ksg_total_correlation(parts: tuple[Array, ...], *, k: int = 3) -> float:
     parts = unrounded(parts, k)
     result = neighbourhoods(parts, tuple((i,) for i in range(len(parts))), k)
     local = (
-        special.digamma(k) + (len(parts) - 1) * special.digamma(n) - sum(digamma_of_counts(c + 1) for c in result.counts)
+        special.digamma(k)
+        + (len(parts) - 1) * special.digamma(n)
+        - sum(digamma_of_counts(c + 1) for c in result.counts)
     )
     return float(_with_copies(local, result.radius, lambda: _tied_total_correlation(parts, k)).mean())
 

@@ -136,7 +136,9 @@ class Expert:
                     "the slope is not finite. Choose another start, or guard the formula there."
                 )
             if not bool(jnp.abs(slope).max() > 0):
-                raise DataError(f"{where} does not change with {name!r} at its start: leave the parameter out, or move it.")
+                raise DataError(
+                    f"{where} does not change with {name!r} at its start: leave the parameter out, or move it."
+                )
         return self
 
     def _try(self, where: str, start: Mapping[str, Any], call: Callable[[], Any]) -> Any:
@@ -171,7 +173,9 @@ def expert(function: Callable[..., Any], **parameters: Parameter | float) -> Exp
 
 def _check_parameter(where: str, name: str, parameter: Parameter) -> None:
     if not parameter.low < parameter.high:
-        raise DataError(f"{where}: the bounds of {name!r} are {parameter.low} and {parameter.high}: low must lie below high.")
+        raise DataError(
+            f"{where}: the bounds of {name!r} are {parameter.low} and {parameter.high}: low must lie below high."
+        )
     if not parameter.low < parameter.start < parameter.high:
         raise DataError(
             f"{where}: the start {parameter.start} of {name!r} is not inside its bounds "
@@ -203,7 +207,9 @@ def _within(given: Parameter, usual: Parameter) -> Parameter:
 
 
 def _finite(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in fields.items()}  # JSON knows no infinity
+    return {
+        k: None if isinstance(v, float) and math.isinf(v) else v for k, v in fields.items()
+    }  # JSON knows no infinity
 
 
 def _parameter(fields: Mapping[str, Any]) -> Parameter:

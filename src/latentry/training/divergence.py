@@ -29,7 +29,9 @@ def diverged(
         culprit = _first("the metric", reported)
     elif culprit is None:
         (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
-        culprit = _first("the loss's part", {**metrics}) or _first("the gradient of", slope) or f"the loss ({float(loss)})"
+        culprit = (
+            _first("the loss's part", {**metrics}) or _first("the gradient of", slope) or f"the loss ({float(loss)})"
+        )
     return TrainingDiverged(
         f"training stopped in phase {phase.name!r}, epoch {at[0] + 1}, step {at[1] + 1}: {culprit} is not finite. "
         f"{_advice(phase, batch)} The last good state is kept."

@@ -53,7 +53,9 @@ class Mapping(eqx.Module):
     def __init__(self, inputs: int, width: int, *, layers: int, key: PRNGKeyArray, pace: float = 0.1) -> None:
         sizes = (inputs, *[width] * layers)
         keys = jax.random.split(key, layers)
-        self.layers = tuple(EqualLinear(a, b, key=k, pace=pace) for a, b, k in zip(sizes, sizes[1:], keys, strict=False))
+        self.layers = tuple(
+            EqualLinear(a, b, key=k, pace=pace) for a, b, k in zip(sizes, sizes[1:], keys, strict=False)
+        )
 
     def __call__(self, z: Float[Array, "rows n"]) -> Float[Array, "rows w"]:
         for layer in self.layers:
