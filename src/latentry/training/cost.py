@@ -54,6 +54,9 @@ def seconds_per_epoch(operations: float, rows: int, batch: int) -> float:
         rows: Of an epoch.
         batch: Rows of a step.
 
+    Returns:
+        Seconds.
+
     >>> round(seconds_per_epoch(3e6, 1000, 100), 4)
     0.1035
     """
