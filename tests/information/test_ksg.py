@@ -109,7 +109,7 @@ def test_entropy_of_a_normal_and_its_units():
         neighbour_entropy(np.zeros((10, 1)))
 
 
-@pytest.mark.parametrize(("n", "k", "words"), [(3, 3, "3 rows are too few for k=3"), (10, 0, "k=0 neighbours")])
+@pytest.mark.parametrize(("n", "k", "words"), [(3, 3, "k=3: 3 rows are too few"), (10, 0, "k=0: ")])
 def test_rows_and_neighbours(n, k, words):
     with pytest.raises(DataError, match=words):
         ksg_local(np.zeros((n, 1)), np.zeros((n, 1)), k=k)

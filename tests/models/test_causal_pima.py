@@ -252,7 +252,7 @@ BAD = [
     ({"experts": {"curve": 3}}, "make it with latentry.nets.expert"),
     ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\), but a row of 'curve' has"),
     ({"experts": {"curve": expert(lambda a: np.asarray(float(a) * GRID), a=1.0)}}, "is not differentiable"),
-    ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "slope is not finite"),
+    ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "gradient is not finite"),
     ({"experts": {"curve": expert(lambda b: b * jnp.asarray(GRID), a=1.0)}}, "must take the parameters a by name"),
     ({"experts": {"curve": two_piece_linear(GRID, x0=Parameter(2.0, 0.0, 1.0))}}, "is not inside its bounds"),
     ({"experts": {"curve": two_piece_linear(GRID, x0=Parameter(0.5, 0.0, 1.0, per="sort"))}}, "per 'sort'"),

@@ -54,8 +54,8 @@ def test_an_expert_of_ones_own_is_not_written():
     ("make", "sentence"),
     [
         (lambda: two_piece_linear(GRID, kink=1.0), "has no parameter 'kink'"),
-        (lambda: two_piece_linear([]), "give the points"),
-        (lambda: expert(lambda a: a), "name at least one parameter"),
+        (lambda: two_piece_linear([]), "Give the points"),
+        (lambda: expert(lambda a: a), "Name at least one"),
         (
             lambda: expert(lambda a: a * jnp.ones(3), a=Parameter(1.0, 2.0, 0.0)).checked("c", (3,)),
             "low must lie below high",

@@ -48,12 +48,12 @@ class Critic(eqx.Module):
     y: Dense
 
     def __init__(self, dim_x: int, dim_y: int, *, key: jax.Array) -> None:
-        one, two = jax.random.split(key)
-        self.x = Dense(dim_x, RANK + 1, HIDDEN, key=one, activation=jax.nn.relu)
-        self.y = Dense(dim_y, RANK + 1, HIDDEN, key=two, activation=jax.nn.relu)
+        key_x, key_y = jax.random.split(key)
+        self.x = Dense(dim_x, RANK + 1, HIDDEN, key=key_x, activation=jax.nn.relu)
+        self.y = Dense(dim_y, RANK + 1, HIDDEN, key=key_y, activation=jax.nn.relu)
 
     def __call__(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """All pairs: row i of x against row j of y."""
+        """Return T of all pairs: row i of x against row j of y."""
         f, g = jax.vmap(self.x)(jnp.arcsinh(x)), jax.vmap(self.y)(jnp.arcsinh(y))
         free = f[:, :-1] @ g[:, :-1].T / np.sqrt(RANK) + f[:, -1:] + g[:, -1][None]
         return LIMIT * jnp.tanh(free / LIMIT)
@@ -68,23 +68,23 @@ def _log_mean_exp(scores: jax.Array, pairs: jax.Array) -> jax.Array:
 
 
 def mine(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T] − log E′[exp T]."""
+    """Return E[T] − log E′[exp T]."""
     return _mean(jnp.diag(scores), weight) - _log_mean_exp(scores, pairs)
 
 
 def nwj(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T] − E′[exp(T − 1)]."""
+    """Return E[T] − E′[exp(T − 1)]."""
     return _mean(jnp.diag(scores), weight) - jnp.exp(_log_mean_exp(scores, pairs) - 1)
 
 
 def infonce(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T_ii − log mean_j T_ij], the mean over all j, i among them."""
+    """Return E[T_ii − log mean_j T_ij], the mean over all j, i among them."""
     real = jnp.where(weight > 0, scores, -jnp.inf)
     return _mean(jnp.diag(scores) - jax.nn.logsumexp(real, axis=1), weight) + jnp.log(jnp.maximum(weight.sum(), 1))
 
 
 def jensen_shannon(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """The log-likelihood of a classifier of paired against shuffled rows: what SMILE is trained by."""
+    """Return the log-likelihood of a classifier of paired against shuffled rows: what SMILE is trained by."""
     return -_mean(jax.nn.softplus(-jnp.diag(scores)), weight) - _mean(jax.nn.softplus(scores), pairs)
 
 
@@ -104,7 +104,15 @@ class Bound:
 
 
 def critic_answer(question: Question, bound: str) -> Answer:
-    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows."""
+    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows.
+
+    Args:
+        question: Variables and options.
+        bound: "mine", "nwj", "infonce" or "smile".
+
+    Returns:
+        Value, error and cautions.
+    """
     name = question.normaliser("rms")
     split = split_rows(question.x.n, question.options.seed)
     split = replace(split, report=split.report[:MOST_REPORTED])
@@ -131,7 +139,7 @@ def _low_side(bound: str, n: int, value: float) -> tuple[str, ...]:
 
 
 def report_terms(scores: Array, bound: str) -> Array:
-    """One term a row whose mean is the bound, and whose spread tells its error; exact arithmetic in float64.
+    """Return a term for each row whose mean is the bound, and whose spread tells its error; exact arithmetic in float64.
 
     A row is in the average over pairs twice, by its x and by its y. Both parts enter its term, with mean zero: what the average
     would change by if the row were another (its Hájek projection).
@@ -142,11 +150,11 @@ def report_terms(scores: Array, bound: str) -> Array:
     n, paired = len(scores), np.diag(scores)
     if bound == "infonce":
         by_row = logsumexp(scores, axis=1)
-        return paired - by_row + np.log(n) - (np.exp(scores - by_row[:, None]).sum(axis=0) - 1)
+        return np.asarray(paired - by_row + np.log(n) - (np.exp(scores - by_row[:, None]).sum(axis=0) - 1))
     others = np.clip(scores, -CLIP, CLIP) if bound == "smile" else scores.copy()
     np.fill_diagonal(others, -np.inf)
     level = logsumexp(others) - np.log(n * (n - 1))
     correction = sum(np.exp(logsumexp(others, axis=axis) - np.log(n - 1) - level) for axis in (0, 1)) - 2
     if bound == "nwj":
-        return paired - np.exp(level - 1) * (1 + correction)
-    return paired - level - correction
+        return np.asarray(paired - np.exp(level - 1) * (1 + correction))
+    return np.asarray(paired - level - correction)

@@ -7,6 +7,8 @@ training can only be kept if it helps the selection rows.
 
 from __future__ import annotations
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -65,14 +67,21 @@ class Flow(eqx.Module):
         self.couplings = tuple(Coupling(d, order, key=k) for order, k in zip(orders, keys, strict=False))
 
     def log_density(self, row: jax.Array) -> jax.Array:
-        """Logarithm of the density at one row, up to no constant."""
+        """Return the logarithm of the density at a row, up to no constant.
+
+        Args:
+            row: Normalised columns.
+
+        Returns:
+            A scalar.
+        """
         unmix = jax.lax.stop_gradient(self.unmix)
         z = unmix @ (row - jax.lax.stop_gradient(self.centre))
-        total = jnp.sum(jnp.log(jnp.diag(unmix)))
+        total: jax.Array = jnp.sum(jnp.log(jnp.diag(unmix)))
         for coupling in self.couplings:
             z, stretched = coupling(z)
             total += stretched
-        return total - 0.5 * jnp.sum(z**2) - 0.5 * len(z) * np.log(2 * np.pi)
+        return total - 0.5 * jnp.sum(z**2) - 0.5 * len(z) * math.log(2 * math.pi)
 
 
 class FlowTriple(eqx.Module):
@@ -88,7 +97,15 @@ class FlowTriple(eqx.Module):
         self.both = Flow(np.hstack([x, y]), key=keys[2])
 
     def log_densities(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """(rows, 3): of x, of y, of both."""
+        """Return the log densities of x, of y and of both.
+
+        Args:
+            x: Rows.
+            y: Rows.
+
+        Returns:
+            (rows, 3).
+        """
 
         def one(a: jax.Array, b: jax.Array) -> jax.Array:
             both = self.both.log_density(jnp.concatenate([a, b]))
@@ -98,13 +115,20 @@ class FlowTriple(eqx.Module):
 
 
 def negative_log_likelihood(flows: FlowTriple, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """All three densities at once: they share no weights, so the sum trains each."""
+    """Return the loss of all three densities at once: they have no weights in common, so the sum trains each."""
     total = flows.log_densities(batch.values["x"], batch.values["y"]).sum(axis=1)
     return -jnp.sum(total * batch.weight) / jnp.maximum(batch.weight.sum(), 1), {}
 
 
 def flow_answer(question: Question) -> Answer:
-    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows."""
+    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        Value and error.
+    """
     name = question.normaliser("copula")
     split = split_rows(question.x.n, question.options.seed)
     terms = chained(question.numbers(name), lambda x, y: _terms(x, y, split, question.options))

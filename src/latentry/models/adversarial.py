@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from latentry.nets import ContentLaw, Discriminator, Mapping, PictureEncoder, Synthesis
+from latentry.nets import ContentDistribution, Discriminator, ImageEncoder, Mapping, Synthesis
 
 __all__ = ["Adversaries", "Generator", "Makers"]
 
@@ -16,7 +16,7 @@ __all__ = ["Adversaries", "Generator", "Makers"]
 class Generator(eqx.Module):
     """Noise to codes, codes and domain to latents, latents to a style, style to pictures."""
 
-    content: ContentLaw
+    content: ContentDistribution
     domains: Any  # DomainFlow or DomainEmbedding
     mapping: Mapping
     synthesis: Synthesis
@@ -42,7 +42,7 @@ class Makers(eqx.Module):
     """What makes pictures, and what finds the codes behind them."""
 
     generator: Generator
-    encoder: PictureEncoder
+    encoder: ImageEncoder
 
 
 class Adversaries(eqx.Module):

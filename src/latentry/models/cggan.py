@@ -29,7 +29,15 @@ from latentry.models.picture_checks import (
     check_resolution,
 )
 from latentry.models.picture_making import Decode, Grids, Sample, Still, codes_behind
-from latentry.nets import ContentLaw, Discriminator, DomainEmbedding, DomainFlow, Mapping, PictureEncoder, Synthesis
+from latentry.nets import (
+    ContentDistribution,
+    Discriminator,
+    DomainEmbedding,
+    DomainFlow,
+    ImageEncoder,
+    Mapping,
+    Synthesis,
+)
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]
@@ -190,12 +198,12 @@ class CGGAN(LatentModel):
         shared = {"most": self.most_channels, "precision": self._precision()}
         encoding = self._encoding(domains, one)
         generator = Generator(
-            ContentLaw(self.latent_dim, layers=self.law_layers, first=self.style_dim, key=six),
+            ContentDistribution(self.latent_dim, layers=self.law_layers, first=self.style_dim, key=six),
             encoding,
             Mapping(encoding.inputs, self.style_width, layers=self.mapping_layers, key=two),
             Synthesis(size, self._channels(), width=self.channels, style=self.style_width, key=three, **shared),
         )
-        encoder = PictureEncoder(
+        encoder = ImageEncoder(
             size, self._channels(), width=self.channels, latents=self.latent_dim, key=four, **shared
         )
         makers = Makers(generator, encoder)
@@ -268,7 +276,7 @@ class CGGAN(LatentModel):
     def posterior(module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """The encoder's mean and deviation of the code, taken through the flows of the row's domain."""
         mean, scale = module.average.encoder(module.inward(batch.values[module.modality]))
-        latents, slopes = module.average.generator.domains.with_slopes(mean, batch.domain)
+        latents, slopes = module.average.generator.domains.with_derivatives(mean, batch.domain)
         return latents, scale * slopes
 
     @staticmethod
