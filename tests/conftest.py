@@ -1,9 +1,11 @@
+import gc
 import os
 
 # Two test processes share two cores, and most of their time would go into optimising programs that run for a moment.
 os.environ.setdefault(
     "XLA_FLAGS",
-    "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    " --xla_cpu_parallel_codegen_split_count=1",
 )
 
 from pathlib import Path
@@ -16,6 +18,7 @@ import latentry as lt
 from latentry.training import use_compilation_cache
 
 use_compilation_cache()
+gc.set_threshold(100_000, 20, 20)  # tracing makes many small objects and hardly a cycle: look for cycles less often
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +59,22 @@ def curved():
     z = rng.normal(size=(300, 2))
     x = np.tanh(z @ rng.normal(size=(2, 6))) + 0.05 * rng.normal(size=(300, 6))
     return lt.Dataset(x, domain=np.arange(300) % 2)
+
+
+def _try_little(patch):
+    for name, value in {"_FEWEST": 4, "_MOST": 4, "_STEPS": 20}.items():
+        patch.setattr(f"latentry.models.linear_start.{name}", value)
+
+
+@pytest.fixture
+def few_tries(monkeypatch):
+    """Search for the linear starts of CGVAE from four places in a few steps, where it does not matter how good they are."""
+    _try_little(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def few_tries_in_module():
+    """The same for all tests and fixtures of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        _try_little(patch)
+        yield

@@ -238,7 +238,7 @@ BAD = {
     "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts = -1: give the number of further fits"),
     "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
     "nothing": (lambda data, z: lt.certify(np.array([None] * 300), data), "row 0.*every row needs"),
-    "strange": (lambda data, z: lt.certify(np.zeros((300, 2, 2)), data), r"\(300, 2, 2\).*a channel, labels \(rows,\)"),
+    "strange": (lambda data, z: lt.certify(np.zeros((300, 2, 2)), data), "(300, 2, 2).*a channel, labels (rows,"),
 }
 
 

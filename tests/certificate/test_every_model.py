@@ -21,7 +21,7 @@ def tiny(name):
 
 
 @pytest.fixture(scope="module", params=ABLE)
-def certified(request, curved):
+def certified(request, curved, few_tries_in_module):
     training, _ = curved.split(0.6, 0.4)
     model = tiny(request.param).fit(training)
     return model, lt.certify(model, curved, epsilon=0.1)
@@ -60,6 +60,7 @@ def test_theorems_are_those_of_the_model(certified):
     assert ("sparsity of the mixing" in claims) == hasattr(model, "mixing")
 
 
+@pytest.mark.usefixtures("few_tries")
 def test_a_sparse_mixing_is_audited_over_restarts():
     """Planted: three latents, each with a variable of its own; two fits are compared."""
     data = lt.generators.sparse_mixing(latents=3, rows_per_domain=150, seed=0)

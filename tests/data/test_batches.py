@@ -17,6 +17,22 @@ def test_every_row_comes_once_an_epoch(count, batch, window, block, seed):
     assert len({window.shape for window in plan.windows(order)}) == 1
 
 
+@given(st.integers(1, 60), st.integers(1, 20), st.integers(2, 5), st.integers(0, 9))
+def test_every_row_comes_once_a_pass(count, batch, passes, seed):
+    data = lt.Dataset(np.zeros((count, 1)))
+    plan = Plan.of(data, min(batch, count), passes)
+    (window,) = plan.windows(plan.order((seed,)))
+    assert window.shape == (plan.steps, plan.batch)
+    for one in window.reshape(passes, -1):
+        assert sorted(one[one >= 0]) == list(range(count))
+
+
+def test_rows_that_do_not_fit_in_one_window_are_passed_over_once(monkeypatch):
+    monkeypatch.setattr(batches, "WINDOW_BYTES", 400)
+    data = lt.Dataset(np.zeros((40, 1)))
+    assert [Plan.of(data, 8, passes).passes for passes in (1, 2, 3)] == [1, 2, 1]
+
+
 def test_order_depends_on_seed_and_epoch_only():
     plan = Plan(100, 10, 100, 10)
     assert (plan.order((0, 1)) == plan.order((0, 1))).all()
@@ -68,3 +84,26 @@ def test_lazy_and_resident_data_give_the_same_batches(mapped, monkeypatch):
     assert plan.window < len(lazy)
     for window in plan.windows(plan.order((0,))):
         assert (assemble(lazy, window).values["x"] == assemble(resident, window).values["x"]).all()
+
+
+def test_rows_beyond_the_reach_of_a_float32_keep_their_numbers():
+    """2**24 and 2**24 + 1 are one float32; as integers they are two."""
+    last = 2**24 + 1
+    data = lt.Dataset(np.broadcast_to(np.float32(0), (last + 1, 1))).numbered()
+    batch = assemble(data.take([last - 1, last]), np.array([0, 1, -1]))
+    assert batch.row.tolist()[:2] == [last - 1, last]
+    assert batch.row.dtype == batch.experiment.dtype == np.int32
+    assert np.float32(last) == np.float32(last - 1)
+
+
+def test_numbers_follow_their_rows(rng):
+    codes = rng.integers(-1, 3, 40)
+    data = lt.Dataset(rng.normal(size=(40, 2)), domain=np.arange(40) % 2).numbered(codes)
+    some = rng.permutation(40)[:11]
+    for part in (data.take(some), data.standardise().take(some), data.take(some).with_domain(None)):
+        batch = assemble(part, np.arange(11))
+        assert batch.row.tolist() == some.tolist()
+        assert batch.experiment.tolist() == codes[some].tolist()
+    plain = assemble(lt.Dataset(rng.normal(size=(4, 2))), np.arange(4))
+    assert plain.row is None
+    assert plain.experiment is None

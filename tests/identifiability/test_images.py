@@ -82,5 +82,5 @@ def test_sentences(tmp_path):
         torchscript_features(tmp_path / "inception.pt")
     with pytest.raises(lt.DataError, match="all labels are 'a'"):
         train_classifier(np.ones((4, 8, 8)), ["a"] * 4, name="none")
-    with pytest.raises(lt.DataError, match="4 pictures and 3 labels"):
+    with pytest.raises(lt.DataError, match="4 images and 3 labels"):
         train_classifier(np.ones((4, 8, 8)), [0, 1, 0], name="none")

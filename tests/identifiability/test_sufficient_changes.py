@@ -118,7 +118,7 @@ def test_a_latent_that_does_not_change_is_named():
     found = audit(location, scale, rows=1000)
     assert found.identifiable is False
     assert found.unchanged == (1,)
-    assert "the law of latent 1 does not change" in found.verdict.sentence
+    assert "latent 1 does not change" in found.verdict.sentence
 
 
 def test_dependent_changes_without_any_pair_to_blame():
@@ -430,13 +430,13 @@ def test_a_domain_with_too_few_rows_is_named_and_left_out():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda z, u: sufficient_changes(object()), "object has no laws of its latents"),
+        (lambda z, u: sufficient_changes(object()), "object has no .* of its latents"),
         (lambda z, u: sufficient_changes(LatentLaws(z[:3], 1 + z[:3] ** 2, "mean")), "do not say how many rows"),
         (lambda z, u: sufficient_changes(Model(), z), "a Dataset with a domain"),
         (lambda z, u: sufficient_changes(Model(), lt.Dataset(z)), "a Dataset with a domain"),
         (lambda z, u: sufficient_changes(Model().latent_laws(), lt.Dataset(z, u)), "laws cannot encode a Dataset"),
         (lambda z, u: sufficient_changes(Model(), (z[:50], u)), "z has 50 rows and u has 100"),
-        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data have 1 latents and the laws 2"),
+        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data have 1 latents and the .* 2"),
         (lambda z, u: sufficient_changes(Model(), (z, 0 * u)), "1 domain with at least 20 rows"),
         (lambda z, u: sufficient_changes(Model(), (z * [1, 0], u)), "latent 1 is constant in domain 0"),
         (lambda z, u: sufficient_changes(Model(), (z[:30], z[:30, :1])), "too few for a continuous u"),

@@ -30,7 +30,7 @@ def test_a_gaussian_copula_is_seldom_doubted():
 @pytest.mark.parametrize(
     ("bend", "where"),
     [(lambda x, e: x**2 + e, "curved"), (lambda x, e: np.abs(x).sum(axis=1, keepdims=True) * e, "spreads"),
-     (lambda x, e: x * np.sum(x**2, axis=1, keepdims=True) * 0.3 + x + e, "slopes")],
+     (lambda x, e: x * np.sum(x**2, axis=1, keepdims=True) * 0.3 + x + e, "coefficients")],
 )  # fmt: skip
 def test_what_a_gaussian_copula_misses_is_named(bend, where):
     rng = np.random.default_rng(0)

@@ -196,6 +196,7 @@ def test_the_weight_is_chosen_by_likelihood_then_stability():
     assert _chosen((0.0, 0.001, 0.3, 0.011), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 1.0)) == 1
 
 
+@pytest.mark.usefixtures("few_tries")
 def test_the_price_of_an_edge_decides_between_weights(data):
     """At no price the best likelihood wins; at a high one the fewest edges do."""
     settings = SMALL | {"epochs": 2}
@@ -208,6 +209,7 @@ def test_the_price_of_an_edge_decides_between_weights(data):
     assert dear.weight == dear.weights[int(np.argmin(counts))]
 
 
+@pytest.mark.usefixtures("few_tries")
 def test_a_path_of_weights(data):
     settings = SMALL | {"epochs": 2}  # weights, starts and support: that all of it fits together
     path = choose_sparsity(lt.CGVAE(**settings), data, path=(0.1, 0.0), starts=2, share=0.2)
@@ -288,7 +290,7 @@ def test_a_saved_staged_fit_comes_back(staged, wide, tmp_path):
 
 def test_no_linear_start_where_there_is_none(wide):
     """A constant column is no reason to fail, nor is a wish for random starts."""
-    settings = SMALL | {"epochs": 3, "latent_dim": 2, "hidden": (8,)}
+    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "relax": 0.0, "sparsity": 0.0}  # few programs
     flat = lt.Dataset(np.column_stack([wide["x"], np.ones(len(wide))]), wide.domain)
     with pytest.warns(lt.DataWarning, match="column 5 never changes"):
         assert lt.CGVAE(**settings).fit(flat).facts_["starts"] == []

@@ -122,7 +122,7 @@ def test_a_worst_case_in_a_ball():
         (lambda: check([FAIR, np.full((2, 3), 1 / 6)], CONSTANT), r"laws\[1\] has shape \(2, 3\) but laws\[0\]"),
         (lambda: check([FAIR], np.ones((2, 3, 1))), r"channel has shape \(2, 3, 1\); expected \(2, 2\) \+"),
         (lambda: check([FAIR], 0.5 * CONSTANT), r"not a probability row at cell \(0, 0\), which occurs"),
-        (lambda: check(FAIR, CONSTANT, [1.0]), "one law was given, but weights or region ask for a mixture"),
+        (lambda: check(FAIR, CONSTANT, [1.0]), "weights or region ask for a mixture: stack"),
         (lambda: check([FAIR, FAIR], CONSTANT, [0.5]), r"weights has shape \(1,\); there are 2 domains"),
         (lambda: check([FAIR, FAIR], CONSTANT, [0.9, 0.9]), "weights sums to 1.8"),
         (lambda: check([FAIR], CONSTANT, epsilon=0), "epsilon=0 must be positive"),

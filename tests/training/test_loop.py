@@ -96,6 +96,29 @@ def test_the_pace_does_not_change_a_bit(same):
     assert one.history == many.history
 
 
+def test_several_passes_make_one_epoch(same):
+    counted = lambda module, data, key: eqx.tree_at(lambda m: m.count, module, module.count + 1)  # noqa: E731
+    phases = (Phase("fit", loss, 5, learning_rate=0.05, after_epoch=counted, patience=4),)
+    training, held_out = data().split(0.8, 0.2)
+    work = Task(make, phases, Feed(training, 16, passes=2), Feed(held_out, 16))
+    end = run(work, progress=False)
+    assert [row["epoch"] for row in end.history] == [2, 4, 6]  # at least as many passes as asked for
+    assert work.steps == work.done(end) == 3 * 2 * 3
+    assert int(end.module.count) == 3  # the hook is called once for two passes
+    state = work.start()
+    while not state.finished:
+        state = work.advance(state, 1)
+    assert same(end.arrays(), state.arrays())
+
+
+def test_patience_counts_passes():
+    worse = dataclasses.replace(Phase("fit", loss, 20, learning_rate=0.0), patience=4)  # never better than the first
+    training, held_out = data().split(0.8, 0.2)
+    end = run(Task(make, (worse,), Feed(training, 16, passes=2), Feed(held_out, 16)), progress=False)
+    assert [row["epoch"] for row in end.history] == [2, 4, 6]
+    assert end.stopped == "patience"
+
+
 def test_frozen_parts_do_not_move():
     def only_shift(module):
         return Map(weight=False, shift=True, count=False)

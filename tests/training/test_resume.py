@@ -126,7 +126,7 @@ def test_several_devices_give_the_same_result():
     """Batches split over four devices: the same to tolerance, and really split."""
     code = textwrap.dedent("""
         import sys, os
-        os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=" + sys.argv[1]
+        os.environ["XLA_FLAGS"] += " --xla_force_host_platform_device_count=" + sys.argv[1]
         import jax, numpy as np, latentry as lt
         from latentry.training import Feed
         rows = np.random.default_rng(0).normal(size=(100, 4))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset, row_marks, split_rows
+from latentry.data import Dataset, row_marks
 from latentry.errors import DataError
 
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
@@ -38,38 +39,80 @@ class Split:
 
 
 def rows_to_audit(model: Any, data: Dataset) -> Split:
-    """Rows of the data that did not train the model, as far as its fingerprint tells."""
-    mark = getattr(model, "fingerprint_", None)
-    if mark is None:
+    """Return the rows of the data that did not train the model, by what its fit recorded of them.
+
+    A fit records the numbers of the rows that it held out, for the very data that it was given, and a mark of every row,
+    by which rows are known in other data too: in another order, with another domain, or among more rows.
+    """
+    fingerprint = getattr(model, "fingerprint_", None)
+    if fingerprint is None:
         return _trusted(data, "The model keeps no fingerprint of its training rows")
-    if mark == data.fingerprint:
-        return _validation(model, data)
-    for seed in dict.fromkeys((getattr(model, "seed", 0), 0)):
-        parts = _parted(data, model.rows_, seed)
-        if parts is not None and data.take(parts[0]).fingerprint == mark:
-            sentence = f"{len(parts[1])} of {len(data)} rows were set aside; the others are exactly those of the fit."
-            return _enough(Split(parts[1], "set aside", sentence, len(data), parts[0]))
+    held_out = getattr(model, "held_out_", None)
+    if fingerprint == data.fingerprint and held_out is not None:
+        return _validation(data, held_out)
     marks = getattr(model, "marks_", None)
     if not marks:
         return _trusted(data, "Their fingerprint is not that of the training rows")
     return _by_marks(model, data, marks)
 
 
-def _by_marks(model: Any, data: Dataset, marks: Any) -> Split:
+def _validation(data: Dataset, held_out: np.ndarray) -> Split:
+    if not len(held_out):
+        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
+    sentence = (
+        f"The data are those of the fit. Audited are the {len(held_out)} of {len(data)} rows that it held out; they took no "
+        "part in its gradients, but chose its epoch."
+    )
+    trained = np.setdiff1d(np.arange(len(data)), held_out)
+    return _enough(Split(held_out, "validation", sentence, len(data), trained))
+
+
+def _by_marks(model: Any, data: Dataset, marks: Mapping[str, np.ndarray]) -> Split:
     """Row by row: one that trained the model is known wherever it stands, and whatever domain it is given now."""
     own = row_marks(data, model.layout_.modalities)
-    trained, chose = np.isin(own, marks["trained"]), np.isin(own, marks.get("held out", own[:0]))
-    if not trained.any() and not chose.any():
+    held = marks.get("held out", own[:0])
+    if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
         sentence = f"None of the {len(data)} rows is one of those that the model was fitted to."
         return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
-    if len(np.unique(marks["trained"])) < _DISTINCT * len(marks["trained"]):
+    trained = _occurrences(own, marks["trained"])
+    chose = _occurrences(own, held, ~trained)
+    repeated = len(np.unique(marks["trained"])) < _DISTINCT * len(marks["trained"])
+    if repeated and trained.sum() + chose.sum() < len(marks["trained"]) + len(held):
         return _trusted(data, "Rows of the fit repeat each other, so that equal rows may yet be new")
+    if not repeated:
+        trained = np.isin(own, marks["trained"])
+        chose = np.isin(own, held) & ~trained
+    return _apart_from(data, trained, chose, len(marks["trained"]) + len(held))
+
+
+def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    """Say for each row whether it is one of as many equal rows as have its mark: rows that repeat are counted."""
+    left = np.ones(len(own), dtype=bool) if among is None else among
+    known, counts = np.unique(marks, return_counts=True)
+    found = np.zeros(len(own), dtype=bool)
+    order = np.flatnonzero(left)[np.argsort(own[left], kind="stable")]
+    _, starts = np.unique(own[order], return_index=True)
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    at = np.minimum(np.searchsorted(known, own[order]), max(len(known) - 1, 0))
+    if len(known):
+        found[order] = (known[at] == own[order]) & (place < counts[at])
+    return found
+
+
+def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_fit: int) -> Split:
+    """Rows that the fit never had, where they are enough; otherwise those too that it held out."""
+    fresh, fitted = ~(trained | chose), np.flatnonzero(trained | chose)
+    if fresh.sum() >= FEWEST:
+        rows = np.flatnonzero(fresh)
+        exactly = "exactly those" if len(fitted) == rows_of_fit else "among those"
+        sentence = f"{len(rows)} of {len(data)} rows were set aside; the others are {exactly} of the fit."
+        return Split(rows, "set aside", sentence, len(data), fitted)
     rows = np.flatnonzero(~trained)
     if not len(rows):
         raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
     sentence = f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
     if chose.any():
-        sentence += f" {(chose & ~trained).sum()} of them took no part in its gradients, but chose its epoch."
+        sentence += f" {chose.sum()} of them took no part in its gradients, but chose its epoch."
     origin = "validation" if chose[rows].all() else "set aside"
     return _enough(Split(rows, origin, sentence, len(data), np.flatnonzero(trained)))
 
@@ -89,34 +132,6 @@ def unseen_rows(data: Dataset, seen: Any) -> Split:
     rows = np.flatnonzero(~trained)
     sentence = f"{len(rows)} of {len(data)} rows were named as not having trained the latents."
     return _enough(Split(rows, "named", sentence, len(data)))
-
-
-def _validation(model: Any, data: Dataset) -> Split:
-    share = getattr(model, "validation", 0.0)
-    if not share or round(share * len(data)) < 1:
-        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
-    parts = split_rows(len(data), (1 - share, share), _strata(data), None, model.seed)
-    sentence = (
-        f"The data are those of the fit. Audited are the {len(parts[1])} of {len(data)} rows that it held out; they took no "
-        "part in its gradients, but chose its epoch."
-    )
-    return _enough(Split(parts[1], "validation", sentence, len(data), parts[0]))
-
-
-def _parted(data: Dataset, training: int, seed: int) -> tuple[np.ndarray, ...] | None:
-    """The two parts that `data.split` would give with as many training rows."""
-    if not 0 < training < len(data):
-        return None
-    share = round(training / len(data), 3)  # fractions are round numbers, and each stratum is rounded on its own
-    try:
-        parts = split_rows(len(data), (share, 1 - share), _strata(data), None, seed)
-    except DataError:
-        return None
-    return parts if len(parts[0]) == training else None
-
-
-def _strata(data: Dataset) -> np.ndarray | None:
-    return None if data.domain is None or data.domain.is_continuous else data.domain.values
 
 
 def _trusted(data: Dataset, why: str) -> Split:

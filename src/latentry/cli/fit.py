@@ -50,7 +50,7 @@ def fit(
             "--certify", help="Set a part of the rows aside, certify on them, and write a report into the run."
         ),
     ] = False,
-    aside: Annotated[float, typer.Option(help="Share of the rows that --certify sets aside.")] = 0.25,
+    aside: Annotated[float, typer.Option(help="Fraction of the rows that --certify sets aside.")] = 0.25,
     epsilon: Annotated[float, typer.Option(help="For --certify: largest error in nats that counts as natural.")] = 0.05,
     required: Require = None,
     quiet: Quiet = False,
@@ -87,7 +87,7 @@ def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Da
     """The rows to learn from; what the certificate declares is checked before hours of training."""
     Declared(epsilon)
     if not 0 < aside < 1:
-        raise DataError(f"--aside {aside:g}: give a share of the rows between 0 and 1.")
+        raise DataError(f"--aside {aside:g}: give a fraction of the rows between 0 and 1.")
     training, fresh = rows.split(1 - aside, aside, seed=seed)
     if len(fresh) < FEWEST:
         raise DataError(

@@ -22,7 +22,7 @@ def natural(
     observables: Annotated[str, typer.Option(help="Columns that were observed, separated by commas.")],
     domain: Annotated[str | None, typer.Option(help="Column of the domain.")] = None,
     mass: Annotated[
-        str | None, typer.Option(help="Column of counts or probabilities: the table is then the law itself.")
+        str | None, typer.Option(help="Column of counts or probabilities: the table is then the distribution itself.")
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Largest error, in nats, that still counts as natural.")] = 0.05,
     level: Annotated[float, typer.Option(help="Largest probability of a false certificate (samples).")] = 0.05,
@@ -37,7 +37,7 @@ def natural(
 ) -> None:
     """Is a latent natural: does it mediate between the observables, and can each of them tell it alone?
 
-    With --mass each row is a cell of a known law, and the answer is exact. Without it each row is an observation, and
+    With --mass each row is a cell of a known distribution, and the answer is exact. Without it each row is an observation, and
     the answer is a certificate, a refutation or neither, at a stated level.
     """
     columns = read_columns(table)
@@ -74,12 +74,12 @@ def _exact(
     seen: dict[str, Any], hidden: list[Any], where: Any, mass: Any, epsilon: float
 ) -> tuple[Any, tuple[str, ...]]:
     if len(hidden) > 1:
-        raise DataError("--latent names several columns; a table of a law has one.")
+        raise DataError("--latent names several columns; a table of a distribution has one.")
     tables = from_columns(seen, hidden[0], domain=where, mass=mass)
     if tables.channel_drift > (1e-9 if tables.rows is None else 0.01):
         raise DataError(
             f"the domains disagree about the latent given the observables (by {tables.channel_drift:.3g} nats): one channel "
-            "would be a law that is not in the file. Check one domain at a time, or add the domain to --observables."
+            "would be a distribution that is not in the file. Check one domain at a time, or add the domain to --observables."
         )
     seen_names = tuple(tables.observables)
     found = check(

@@ -86,7 +86,7 @@ def _birds(seed: int) -> Dataset:
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         "lattices": Recipe(
-            "Lattices from two laboratories: pictures and curves",
+            "Lattices from two laboratories: images and curves",
             lambda seed: generators.lattices(rows=2400, labs=2, seed=seed),
             _lattices,
             share=0.5,

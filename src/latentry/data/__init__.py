@@ -10,6 +10,7 @@ from latentry.data.latents import channel_from_array, column_scales, has_few_val
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
 from latentry.data.mixing_support import MixingSupport
+from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.ranks import normal_scores
 from latentry.data.row_marks import row_marks
 from latentry.data.split import split_rows
@@ -25,6 +26,8 @@ __all__ = [
     "LatentLaws",
     "Layout",
     "MixingSupport",
+    "Numbering",
+    "OBSERVATION",
     "Plan",
     "Standardiser",
     "assemble",

@@ -22,6 +22,8 @@ class Batch(NamedTuple):
     observed: dict[str, Any]  # modality -> (batch,) 0 or 1
     domain: Any  # (batch,) codes, (batch, width) columns, or None
     weight: Any  # (batch,) 0 or 1
+    row: Any = None  # (batch,) int32 numbers of rows, where the dataset is numbered
+    experiment: Any = None  # (batch,) int32 numbers of experiments, likewise
 
 
 @dataclass(frozen=True)
@@ -31,25 +33,39 @@ class Plan:
     Rows are shuffled within windows of whole, shuffled blocks: a window is what fits in memory,
     a block is one sequential read. Data smaller than a window get a plain permutation. The order
     depends on shapes and seed alone, so data on disk and in memory meet the same batches.
+
+    Where few rows fit in one window, several passes over them may make one epoch of the plan: what is done at the end of an
+    epoch costs the same for 100 rows as for 1,000.
     """
 
     rows: int
     batch: int
     window: int  # rows per window, a multiple of the batch
     block: int  # rows per block
+    passes: int = 1  # over all rows, in one epoch of the plan; more than one only within a single window
 
     @classmethod
-    def of(cls, data: Dataset, batch: int) -> Plan:
-        """The plan for these data."""
+    def of(cls, data: Dataset, batch: int, passes: int = 1) -> Plan:
+        """Return the plan for these data.
+
+        Args:
+            data: The rows.
+            batch: Rows of a step.
+            passes: Over all rows in one epoch; taken as 1 where they do not fit in one window.
+
+        Returns:
+            The plan.
+        """
         size = max(1, sum(row_bytes(array) for array in data.values.values()))
-        most = -(-len(data) // batch) * batch
         window = max(batch, WINDOW_BYTES // size // batch * batch)
-        return cls(len(data), batch, min(window, most), max(1, BLOCK_BYTES // size))
+        most = -(-len(data) // batch) * batch
+        passes = passes if passes * most <= window else 1
+        return cls(len(data), batch, min(window, passes * most), max(1, BLOCK_BYTES // size), passes)
 
     @property
     def steps(self) -> int:
         """Steps per epoch."""
-        return -(-self.rows // self.batch)
+        return self.passes * -(-self.rows // self.batch)
 
     @property
     def steps_per_window(self) -> int:
@@ -57,13 +73,16 @@ class Plan:
         return self.window // self.batch
 
     def order(self, seed: tuple[int, ...]) -> np.ndarray:
-        """Every row once.
+        """Return every row once in each pass; passes are filled up with -1 to whole batches.
 
         >>> plan = Plan(rows=10, batch=2, window=4, block=2)
         >>> sorted(plan.order((0, 1)).tolist()) == list(range(10))
         True
         """
         rng = np.random.default_rng(seed)
+        if self.passes > 1:
+            fillers = np.full(self.steps // self.passes * self.batch - self.rows, -1)
+            return np.concatenate([part for _ in range(self.passes) for part in (rng.permutation(self.rows), fillers)])
         if self.rows <= self.window:
             return rng.permutation(self.rows)
         starts = rng.permutation(np.arange(0, self.rows, self.block))
@@ -92,7 +111,14 @@ def assemble(data: Dataset, index: np.ndarray) -> Batch:
         found[~seen] = 0
         values[name] = found.reshape(*index.shape, *array.shape[1:])
         observed[name] = seen.astype(np.float32).reshape(index.shape)
-    return Batch(values, observed, _domain(data, rows, index.shape), real.astype(np.float32).reshape(index.shape))
+    weight = real.astype(np.float32).reshape(index.shape)
+    return Batch(values, observed, _domain(data, rows, index.shape), weight, *_numbers(data, rows, index.shape))
+
+
+def _numbers(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    if data.numbering is None:
+        return None, None
+    return data.numbering.rows[rows].reshape(shape), data.numbering.experiments[rows].reshape(shape)
 
 
 def _domain(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> Any:

@@ -16,6 +16,7 @@ from latentry.data.domain import Domain
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
+from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
@@ -78,6 +79,7 @@ class Dataset:
             "factors": MappingProxyType({str(k): _factor(k, v, count) for k, v in (factors or {}).items()}),
             "rows": None if rows is None else _rows_match("rows", tuple(map(str, rows)), count),
             "columns": MappingProxyType(names),
+            "numbering": None,
         }
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -88,6 +90,7 @@ class Dataset:
     factors: Mapping[str, np.ndarray]
     rows: tuple[str, ...] | None
     columns: Mapping[str, tuple[str, ...]]
+    numbering: Numbering | None  # whole numbers that batches carry, where a model asks for them
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Dataset does not change; make a new one (tried to set {name!r}).")
@@ -133,7 +136,22 @@ class Dataset:
             domain=None if self.domain is None else self.domain.take(chosen),
             factors={name: factor[chosen] for name, factor in self.factors.items()},
             rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
+            numbering=None if self.numbering is None else self.numbering.take(chosen),
         )
+
+    def numbered(self, experiments: Any = None) -> Dataset:
+        """Return the same rows, each with its number and that of its experiment, which batches then carry.
+
+        Args:
+            experiments: A whole number for each row; -1, by default, where nothing was set.
+
+        >>> import numpy as np
+        >>> Dataset(np.zeros((4, 1))).numbered().take([3, 1]).numbering.rows
+        array([3, 1], dtype=int32)
+        """
+        given = np.full(len(self), OBSERVATION) if experiments is None else np.asarray(experiments)
+        codes = _rows_match("experiments", given.astype(np.int32), len(self))
+        return self._with(self.values, numbering=Numbering(np.arange(len(self), dtype=np.int32), codes))
 
     def split(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[Dataset, ...]:
         """Disjoint parts in the given proportions, stratified by domain; rows of one ``group`` stay together.
@@ -143,8 +161,17 @@ class Dataset:
         >>> len(train), len(held_out), np.bincount(held_out.domain.values).tolist()
         (80, 20, [10, 10])
         """
+        return tuple(self.take(rows) for rows in self.split_rows(*fractions, seed=seed, group=group))
+
+    def split_rows(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[np.ndarray, ...]:
+        """Return the row numbers of the parts that :meth:`split` would give, each ascending.
+
+        >>> import numpy as np
+        >>> [len(rows) for rows in Dataset(np.zeros((100, 2))).split_rows(0.8, 0.2)]
+        [80, 20]
+        """
         strata = None if self.domain is None or self.domain.is_continuous else self.domain.values
-        return tuple(self.take(rows) for rows in split_rows(len(self), fractions, strata, group, seed))
+        return split_rows(len(self), fractions, strata, group, seed)
 
     def standardise(self, statistics: Standardiser | None = None) -> Dataset:
         """Standardised modalities, by these data's own statistics unless others are given."""
@@ -181,7 +208,7 @@ class Dataset:
     def _with(self, values: Mapping[str, Any], **changes: Any) -> Dataset:
         # Rows were checked when they came in: nothing is read again here.
         other = object.__new__(Dataset)
-        names = ("observed", "domain", "factors", "rows", "columns")
+        names = ("observed", "domain", "factors", "rows", "columns", "numbering")
         fields = {name: changes[name] if name in changes else getattr(self, name) for name in names}
         fields["values"] = values
         for field, value in fields.items():
@@ -191,7 +218,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be copied or sent to another process; what they hold can.
-        fields = ("values", "observed", "domain", "factors", "rows", "columns")
+        fields = ("values", "observed", "domain", "factors", "rows", "columns", "numbering")
         parts = {name: getattr(self, name) for name in fields}
         return _rebuilt, ({k: dict(v) if isinstance(v, Mapping) else v for k, v in parts.items()},)
 

@@ -59,7 +59,7 @@ def log_joint(tensors: Sequence[jax.Array], edges: jax.Array, floor: float = 1e-
     Args:
         tensors: W^1, ..., W^L, each of the full shape and summing to one over its own axis.
         edges: E, (L, L) in [0, 1].
-        floor: share of the uniform law mixed into every conditional, so that no logarithm is infinite; the
+        floor: fraction of the uniform distribution mixed into every conditional, so that no logarithm is infinite; the
             sum stays one.
     """
     _check_shapes(tensors, edges)

@@ -25,12 +25,12 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Share of the claims that are right."""
+        """Fraction of the claims that are right."""
         return self.right / self.claimed if self.claimed else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the truth that was claimed."""
+        """Fraction of the truth that was claimed."""
         return self.right / self.true if self.true else 1.0
 
     @property

@@ -5,12 +5,12 @@ depends on how the noise of a node is shared between the values its parents migh
 nodes can tell (Pearl 2009, chapter 7). Every counterfactual below therefore names its coupling:
 
 - `monotone`: one uniform number per node, U; the value is the smallest v with P(N ≤ v | parents) ≥ U. Outcomes are
-  taken as ordered, and a shift of the law moves rows no further than it must.
+  taken as ordered, and a shift of the distribution moves rows no further than it must.
 - `gumbel`: one Gumbel number per node and outcome, added to ln P; the largest wins. Needs no order, and an outcome whose
   odds have grown against all others is never left (Oberst and Sontag 2019).
 - `independent`: a row whose parents change draws its node afresh.
 
-All three give the same interventional laws and, when nothing is set, return the rows as they were.
+All three give the same interventional distributions and, when nothing is set, return the rows as they were.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def counterfactual(
 ) -> Rows:
     """What the given rows would have been under do(N = v): abduction, action, prediction.
 
-    The noise of every node is drawn from its law given the row, the nodes in `do` are set, and the rest is
+    The noise of every node is drawn from its distribution given the row, the nodes in `do` are set, and the rest is
     computed anew from the parents down. Nodes that no set node leads to keep their values. The answer depends on
-    the coupling (see the head of this module), which data cannot decide; the law over all rows does not.
+    the coupling (see the head of this module), which data cannot decide; the distribution over all rows does not.
     Cost O(rows · Σ C).
 
     >>> g = Graph(["A", "B"], [("A", "B")], cpts={"A": [0.5, 0.5], "B": [[0.9, 0.1], [0.2, 0.8]]})
@@ -110,7 +110,7 @@ def counterfactual(
 
 
 def _monotone(before: Array, after: Array, value: Rows, rng: np.random.Generator) -> Rows:
-    """U uniform on the stretch of P(≤ ·) that gave the value, read off the new law."""
+    """U uniform on the stretch of P(≤ ·) that gave the value, read off the new distribution."""
     row = np.arange(len(value))
     low = (before.cumsum(axis=1) - before)[row, value]
     return _inverse(after, low + before[row, value] * rng.random(len(value)))

@@ -14,7 +14,7 @@ __all__ = ["d_separated"]
 def d_separated(
     graph: Graph, first: str | Sequence[str], second: str | Sequence[str], given: str | Sequence[str] = ()
 ) -> bool:
-    """Whether the graph makes two sets of nodes independent given a third, in every law that factorises by it.
+    """Whether the graph makes two sets of nodes independent given a third, in every distribution that factorises by it.
 
     A path is blocked by a node of the condition that is no collider on it, and by a collider none of whose
     descendants is in the condition (Pearl 1988). Cost O(L + edges): reachability over (node, direction).

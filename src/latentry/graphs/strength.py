@@ -60,8 +60,8 @@ class EdgeFrequencies:
     Args:
         names: of the nodes.
         runs: number of graphs.
-        arrow: share of runs with i → j, (L, L).
-        line: share of runs with i — j (reversible), symmetric (L, L).
+        arrow: fraction of runs with i → j, (L, L).
+        line: fraction of runs with i — j (reversible), symmetric (L, L).
     """
 
     names: tuple[str, ...]
@@ -71,11 +71,11 @@ class EdgeFrequencies:
 
     @property
     def joined(self) -> Array:
-        """Share of runs in which i and j are adjacent, symmetric (L, L)."""
+        """Fraction of runs in which i and j are adjacent, symmetric (L, L)."""
         return self.arrow + self.arrow.T + self.line
 
     def of(self, edge: Edge) -> float:
-        """Share of runs in which the two ends are adjacent, whatever the direction."""
+        """Fraction of runs in which the two ends are adjacent, whatever the direction."""
         i, j = (self.names.index(n) for n in edge)
         return float(self.joined[i, j])
 
@@ -91,7 +91,7 @@ class EdgeFrequencies:
 
 
 def edge_frequencies(graphs: Iterable[Graph | CPDAG | Found]) -> EdgeFrequencies:
-    """Shares of →, ← and — for every pair, over restarts, bootstrap replicates, or any graphs over the same nodes.
+    """Fractions of →, ← and — for every pair, over restarts, bootstrap replicates, or any graphs over the same nodes.
 
     >>> print(edge_frequencies([Graph(2, [("N1", "N2")]), Graph(2)]))
     over 2 runs

@@ -1,4 +1,4 @@
-"""Probability tables in float64: from counts, and the joint law of all nodes, observed or intervened upon."""
+"""Probability tables in float64: from counts, and the joint distribution of all nodes, observed or intervened upon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fit_cpts(graph: Graph, counts: Counts | ArrayLike, *, pseudocount: float = 1
     """The graph with P(node | parents) = (N + a) / Σ (N + a), the posterior mean under a symmetric Dirichlet.
 
     Rows in which a node was set do not count for its own table. Parent values that never came get the uniform
-    law, also for a = 0. Cost: one pass over the distinct rows per node.
+    distribution, also for a = 0. Cost: one pass over the distinct rows per node.
 
     >>> g = fit_cpts(Graph(2, [("N1", "N2")]), [[8, 2], [0, 0]], pseudocount=1.0)
     >>> g.cpts["N2"].round(3).tolist()

@@ -108,6 +108,10 @@ class LatentModel(TransformerMixin, BaseEstimator):
         """What of the model reads the domain of a row to encode it, if anything does."""
         return None
 
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before the end of an epoch is settled."""
+        return 1
+
     # What a user calls ----------------------------------------------------------------------
 
     def fit(
@@ -308,20 +312,21 @@ class LatentModel(TransformerMixin, BaseEstimator):
             )
 
     def _task(self, data: Dataset) -> Task:
-        data = self.prepared(data)
-        training, held_out = data, None
-        if round(self.validation * len(data)) >= 1:
-            training, held_out = data.split(1 - self.validation, self.validation, seed=self.seed)
+        kept, held = np.arange(len(data)), np.arange(0)
+        if round(self.validation * len(data)) >= 1:  # by the domain as it was given: a model may replace it below
+            kept, held = data.split_rows(1 - self.validation, self.validation, seed=self.seed)
         elif self.validation > 0:
             warnings.warn(
                 f"{len(data)} rows are too few to hold {self.validation:.0%} of them out: the last epoch is kept, unchecked.",
                 DataWarning,
                 stacklevel=5,
             )
-        parts = {"trained": training} | ({} if held_out is None else {"held out": held_out})
-        self.marks_ = {name: np.sort(row_marks(part, data.names)) for name, part in parts.items()}
+        self.held_out_, marks = held, row_marks(data, data.names)
+        self.marks_ = {"trained": np.sort(marks[kept])} | ({"held out": np.sort(marks[held])} if len(held) else {})
+        data = self.prepared(data)
+        training, held_out = data.take(kept) if len(held) else data, data.take(held) if len(held) else None
         self.statistics_ = Standardiser.of(training, self.standardised())
-        feed = Feed(training.standardise(self.statistics_), self.batch_size)
+        feed = Feed(training.standardise(self.statistics_), self.batch_size, passes=self.passes())
         aside = None
         if held_out is not None:
             aside = Feed(held_out.standardise(self.statistics_), self.batch_size, feed.placement)

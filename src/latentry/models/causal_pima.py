@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from latentry.data import Batch, Dataset, Domain
+from latentry.data import Batch, Dataset
 from latentry.errors import CheckpointError
 from latentry.graphs import Knowledge, as_values, hodge_init
 from latentry.models.conditional import Manifold, only
@@ -32,6 +32,8 @@ __all__ = ["CausalPIMA"]
 
 _ALONG_AN_AXIS = 3  # values that have room along one latent
 _PRETRAINING = 0.5  # share of the epochs
+_ROWS_BETWEEN_UPDATES = 2000  # few rows are passed over several times first: an update costs as much as on many
+_GRAPH_EVERY = 5  # epochs between two looks at other graphs
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
 
@@ -130,11 +132,11 @@ class CausalPIMA(NodeQuestions):
         return super().learn_facts(data) | {"experiments": experiments}
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Two numbers beside each row: its own, and that of its experiment (-1 where nothing was set)."""
-        codes = np.full(len(data), -1)
+        """Return the rows with their numbers and those of their experiments; the domain says nothing else."""
+        codes = None
         if self.reads_domain and data.domain is not None:
-            codes = np.asarray(data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size).values)
-        return data.with_domain(Domain(np.stack([np.arange(len(data)), codes], axis=1).astype(float), None))
+            codes = data.domain.recode(self.layout_.domain_labels, self.layout_.domain_size).values
+        return data.with_domain(None).numbered(codes)
 
     def build(self, key: jax.Array) -> Any:
         """Networks, a mixture that is standard normal until nodes are found, and a table without edges."""
@@ -204,6 +206,10 @@ class CausalPIMA(NodeQuestions):
         roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
         return "axes" if roomy and self.covariance == "diagonal" else "additive"
 
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before nodes and graph are updated."""
+        return max(1, _ROWS_BETWEEN_UPDATES // self.rows_)
+
     def phases(self) -> tuple[Phase, ...]:
         """Coordinates first, then nodes and everything together."""
         hide = self.modality_dropout if len(self.layout_.shapes) > 1 else 0.0
@@ -214,10 +220,10 @@ class CausalPIMA(NodeQuestions):
         hook = UpdateNodes(
             self._nodes(),
             rounds=self.mixture_updates,
-            every=5,
+            every=max(1, round(_GRAPH_EVERY / self.passes())),
             graph_steps=self.graph_steps,
             penalty=self.graph_penalty,
-            cooling=(float(self.cooling[0]), float(self.cooling[1]), rest),
+            cooling=(float(self.cooling[0]), float(self.cooling[1]), -(-rest // self.passes())),
             seed=self.seed,
             scales=self.statistics_.scale,
             look=not guided,

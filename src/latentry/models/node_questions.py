@@ -90,8 +90,9 @@ class NodeQuestions(VAE):
 
     def _experiment_of(self, X: Any, y: Any) -> np.ndarray:
         """Of each row; -1, the last, is mere observation."""
-        domain = self._ready(X, y).domain
-        return np.asarray(domain.values)[:, 1].astype(np.int64)  # type: ignore[union-attr]
+        numbering = self._ready(X, y).numbering
+        assert numbering is not None
+        return numbering.experiments
 
     def restart_frequencies(self, X: Any, y: Any = None, *, restarts: int = 5) -> EdgeFrequencies:
         """How often edges come back when the whole model is fitted again to these rows, with other seeds.

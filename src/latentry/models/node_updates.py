@@ -14,7 +14,7 @@ import numpy as np
 import optax
 from sklearn.decomposition import PCA
 
-from latentry.data import Batch, Dataset
+from latentry.data import Batch, Dataset, Numbering
 from latentry.graphs import Graph, Knowledge, annealed
 from latentry.models.expert_updates import updated_expert
 from latentry.models.mixture import HodgeTable, Mixture, Table
@@ -107,7 +107,7 @@ class UpdateNodes:
             mean = map_rows(_coordinates, module, data)[0].astype(np.float64)
             spaces.append((mean - mean.mean(axis=0)) / (mean.std(axis=0) + 1e-9))
         cells = rows_as_nodes(spaces, rows, nodes.outcomes, self.seed)
-        cells = aligned(cells, nodes.experiments.blocked[_column(data, 1)] == 0, nodes.outcomes)
+        cells = aligned(cells, nodes.experiments.blocked[numbers_of(data).experiments] == 0, nodes.outcomes)
         gamma = np.eye(math.prod(nodes.outcomes))[cells]
         encoded = _encoded(module, data, beside_too=False)
         counts = by_experiment(encoded, gamma, nodes.experiments)
@@ -118,7 +118,7 @@ class UpdateNodes:
         if self.look:  # the latents are there already: the mixture goes to them
             latent = replace(latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians))
         module = self._with(module, Found(latent, counts, gamma, 0.0))
-        labels = module.labels.at[jnp.asarray(row_numbers(data))].set(jnp.asarray(cells, jnp.int32))
+        labels = module.labels.at[jnp.asarray(numbers_of(data).rows)].set(jnp.asarray(cells, jnp.int32))
         module = eqx.tree_at(lambda m: m.labels, module, labels)
         return _with_experts(module, data, gamma, first=True)
 
@@ -183,18 +183,14 @@ def _encoded(module: Pima, data: Dataset, *, beside_too: bool) -> Encoded:
         mean.astype(np.float64),
         scale.astype(np.float64) ** 2,
         beside.astype(np.float64) if beside_too and (module.experts or module.own) else 0.0,
-        _column(data, 1),
+        numbers_of(data).experiments.astype(np.int64),
     )
 
 
-def row_numbers(data: Dataset) -> np.ndarray:
-    """Of each row among all rows of the fit."""
-    return _column(data, 0)
-
-
-def _column(data: Dataset, column: int) -> np.ndarray:
-    assert data.domain is not None
-    return np.asarray(data.domain.values)[:, column].astype(np.int64)
+def numbers_of(data: Dataset) -> Numbering:
+    """Return the numbers of rows and experiments, which the model gave the rows before training."""
+    assert data.numbering is not None
+    return data.numbering
 
 
 def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -107,7 +107,7 @@ class Pima(eqx.Module):
 
     def log_table(self, batch: Batch, key: jax.Array | None = None) -> jax.Array:
         """Log-probability of each cluster before anything is seen of a row but its experiment."""
-        return self.table.log_table(key)[_code(batch, 1)]
+        return self.table.log_table(key)[batch.experiment]
 
     def prior_logits(self, batch: Batch, mean: jax.Array, scale: jax.Array, key: jax.Array | None = None) -> jax.Array:
         r""":math:`\log A_c + E_q \log p(z \mid c)`, and what experts say: all that needs no network."""
@@ -137,7 +137,7 @@ class Pima(eqx.Module):
         prior = self.prior_logits(batch, mean, scale, noise)
         log_gamma = self._log_gamma(batch, prior, mean, drawn, noise)
         if guided:
-            labels = self.labels[_code(batch, 0)]
+            labels = self.labels[batch.row]
             certain = jnp.log(jnp.maximum(jax.nn.one_hot(labels, prior.shape[1]), _NEVER))
             log_gamma = jnp.where(labels[:, None] >= 0, certain, log_gamma)
         gamma = jnp.exp(log_gamma)
@@ -192,11 +192,6 @@ class Pima(eqx.Module):
             chosen = outputs[jnp.arange(len(clusters)), clusters]
             drawn[name] = jax.vmap(self.networks.heads[name].draw)(chosen, jax.random.split(four, len(clusters)))
         return drawn
-
-
-def _code(batch: Batch, column: int) -> jax.Array:
-    """Number of each row (column 0), or its experiment (column 1; -1, the last, is mere observation)."""
-    return batch.domain[:, column].astype(jnp.int32)
 
 
 @dataclass(frozen=True)

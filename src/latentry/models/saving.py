@@ -27,6 +27,7 @@ def save_model(model: Any, folder: str | Path, state: RunState) -> None:
         arrays |= to_named(name, tree)
     weights = to_named("module", state.result) | _statistics(model.statistics_)
     weights |= {f"marks/{name}": marks.view(np.int64) for name, marks in model.marks_.items()}
+    weights["held_out"] = model.held_out_
     write_run(folder, RunFiles(_manifest(model, state), weights, arrays, state.history))
 
 
@@ -118,6 +119,7 @@ def stored_model(folder: str | Path, own: Mapping[str, Any]) -> Any:
     )
     marks = {name[6:]: array for name, array in files.weights.items() if name.startswith("marks/")}
     model.marks_ = {name: np.asarray(array).view(np.uint64) for name, array in marks.items()}
+    model.held_out_ = files.weights.get("held_out")  # None in a run of an earlier version: then marks tell
     _restore_features(model, manifest)
     model.state_ = _restore_state(model, files, folder)
     model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")

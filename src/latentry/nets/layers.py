@@ -8,6 +8,7 @@ numbers are computed here in NumPy: the generator is Threefry (Salmon et al., *P
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TypeVar
 
 import equinox as eqx
@@ -37,8 +38,15 @@ def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> eqx.nn.Linear:
     >>> bool(np.allclose(layer.weight, eqx.nn.Linear(3, 2, key=jax.random.key(0)).weight, atol=1e-7))
     True
     """
-    blank: eqx.nn.Linear = eqx.filter_eval_shape(eqx.nn.Linear, inputs, outputs, key=key)
+    blank = _blank_linear(inputs, outputs, wide=jax.config.jax_enable_x64)  # type: ignore[attr-defined]
     return _drawn(blank, 1 / math.sqrt(inputs), key)
+
+
+@lru_cache(maxsize=256)
+def _blank_linear(inputs: int, outputs: int, *, wide: bool) -> eqx.nn.Linear:
+    """Trace Equinox's layer once for a shape; ``wide`` separates 64-bit numbers."""
+    blank: eqx.nn.Linear = eqx.filter_eval_shape(eqx.nn.Linear, inputs, outputs, key=jax.eval_shape(jax.random.key, 0))
+    return blank
 
 
 def convolution(

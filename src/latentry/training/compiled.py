@@ -18,7 +18,7 @@ import optax
 from jaxtyping import PyTree
 
 from latentry.data import Batch
-from latentry.training.dispatch import batch_shapes, dispatch_for
+from latentry.training.dispatch import dispatch_for, metric_names
 from latentry.training.phase import Loss, Metrics, Module, Recipe
 
 __all__ = [
@@ -84,8 +84,7 @@ def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> M
     Returns:
         Scalars by name: "loss" and the metrics.
     """
-    _, metrics = eqx.filter_eval_shape(loss, module, batch_shapes(window), key)
-    return {name: jnp.zeros(()) for name in ("loss", *sorted(metrics))}
+    return {name: jnp.zeros(()) for name in ("loss", *metric_names(loss, module, window, key))}
 
 
 def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tuple[tuple[jax.Array, Metrics], Module]:

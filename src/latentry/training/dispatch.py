@@ -18,7 +18,7 @@ from jaxtyping import PyTree, PyTreeDef
 from latentry.data import Batch
 from latentry.training.phase import Loss, Module
 
-__all__ = ["Dispatch", "batch_shapes", "dispatch_for"]
+__all__ = ["Dispatch", "batch_shapes", "dispatch_for", "metric_names"]
 
 Dispatch = Literal["loop", "calls"]
 _KERNEL_AXES = 3  # outputs, inputs, and at least one axis to move over
@@ -62,12 +62,35 @@ def dispatch_for(loss: Loss, module: Module, window: Batch, key: jax.Array) -> D
     arrays = [leaf for leaf in jax.tree.leaves(module) if eqx.is_array(leaf)]
     if all(array.ndim < _KERNEL_AXES for array in arrays) or not _on_processor(window):
         return "loop"  # without tracing, which takes a moment
-    leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
-    shapes = tuple(_shape(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
+    tree, shapes = _shapes_of(module, window, key)
     try:
         return "calls" if _convolves(loss, tree, shapes) else "loop"
     except TypeError:  # a loss that cannot be hashed is traced each time
         return "calls" if _convolves.__wrapped__(loss, tree, shapes) else "loop"
+
+
+def metric_names(loss: Loss, module: Module, window: Batch, key: jax.Array) -> tuple[str, ...]:
+    """Return the names of the metrics that a loss reports; it is traced once for each shape, not run.
+
+    Args:
+        loss: ``loss(module, batch, key)``.
+        module: A tree of arrays.
+        window: Batches, of which the shapes are used.
+        key: Of random numbers.
+
+    Returns:
+        Names in alphabetical order.
+    """
+    tree, shapes = _shapes_of(module, window, key)
+    try:
+        return _reported(loss, tree, shapes)
+    except TypeError:
+        return _reported.__wrapped__(loss, tree, shapes)
+
+
+def _shapes_of(module: Module, window: Batch, key: jax.Array) -> tuple[PyTreeDef, tuple[PyTree, ...]]:
+    leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
+    return tree, tuple(_shape(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
 
 
 def _on_processor(window: Batch) -> bool:
@@ -78,3 +101,9 @@ def _on_processor(window: Batch) -> bool:
 def _convolves(loss: Loss, tree: PyTreeDef, shapes: tuple[PyTree, ...]) -> bool:
     module, batch, key = jax.tree.unflatten(tree, shapes)
     return "conv_general_dilated" in str(eqx.filter_make_jaxpr(loss)(module, batch, key)[0])
+
+
+@lru_cache(maxsize=256)
+def _reported(loss: Loss, tree: PyTreeDef, shapes: tuple[PyTree, ...]) -> tuple[str, ...]:
+    _, metrics = eqx.filter_eval_shape(loss, *jax.tree.unflatten(tree, shapes))
+    return tuple(sorted(metrics))

@@ -13,6 +13,7 @@ __all__ = ["Feed"]
 
 RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
 _SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
+_FEW_STEPS = 16  # small windows have at least as many, used or not
 
 
 Seed = tuple[int, ...] | None  # None keeps rows in their own order
@@ -24,11 +25,11 @@ class Feed:
     Feeds that are used together have the same ``placement``: the first feed's.
     """
 
-    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
+    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None, *, passes: int = 1) -> None:
         batch = min(batch, len(data))
         self.placement = Placement(batch) if placement is None else placement
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices split it
-        self.data, self.plan = data, Plan.of(data, whole)
+        self.data, self.plan = data, Plan.of(data, whole, passes)
         size = 4 * len(data) * data.layout.size
         self._small = not data.is_lazy and size <= _SMALL_BYTES
         fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
@@ -69,31 +70,29 @@ class Feed:
 
     def _read(self, index: np.ndarray) -> Batch:
         if self.resident is None:
-            return self.placement.window(assemble(self.data, _rounded(index) if self._small else index))
+            return self.placement.window(assemble(self.data, self._rounded(index) if self._small else index))
         picked: Batch = _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
         return picked
 
+    def _rounded(self, index: np.ndarray) -> np.ndarray:
+        """Fill up the steps of a window to a power of two, so that data of about as many rows use the same programs.
 
-def _rounded(index: np.ndarray) -> np.ndarray:
-    """Fill up the steps of a window to a power of two, so that data of about as many rows use the same compiled programs.
-
-    Steps beyond the last are never taken.
-
-    >>> _rounded(np.zeros((3, 2), dtype=int)).tolist()
-    [[0, 0], [0, 0], [0, 0], [-1, -1]]
-    """
-    more = (1 << (len(index) - 1).bit_length()) - len(index)
-    return np.concatenate([index, np.full((more, index.shape[1]), -1)])
+        Steps beyond the last are never taken.
+        """
+        size = 4 * self.data.layout.size * self.plan.batch
+        least = _FEW_STEPS if _FEW_STEPS * size <= _SMALL_BYTES else 1
+        more = max(least, 1 << (len(index) - 1).bit_length()) - len(index)
+        return np.concatenate([index, np.full((more, self.plan.batch), -1)])
 
 
 @jax.jit
 def _pick(resident: Batch, index: jax.Array, real: jax.Array) -> Batch:
     # What assemble does, on the device: values are moved, never computed with, so the bits are the same.
-    chosen = jax.tree.map(lambda array: array[index], resident)
+    chosen: Batch = jax.tree.map(lambda array: array[index], resident)
 
     def blank(array: jax.Array) -> jax.Array:
         return jnp.where(real.reshape(real.shape + (1,) * (array.ndim - real.ndim)), array, 0)
 
     values = {name: blank(array) for name, array in chosen.values.items()}
     observed = {name: blank(array) for name, array in chosen.observed.items()}
-    return Batch(values, observed, chosen.domain, real.astype(jnp.float32))
+    return chosen._replace(values=values, observed=observed, weight=real.astype(jnp.float32))

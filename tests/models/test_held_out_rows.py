@@ -1,0 +1,114 @@
+"""The rows that a fit says it held out are those that it did not train on, whatever the model and the domain."""
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.certificate.splitting import rows_to_audit
+from latentry.models import MODELS, model_class
+from latentry.training import Feed
+
+ROWS = 500
+SMALL = {"latent_dim": 2, "epochs": 1, "batch_size": 64, "progress": False, "validation": 0.2, "hidden": (4,), "blocks": 1}
+SMALL |= {"components": 2, "restarts": 1, "optimiser": "adam", "estimation": "elbo", "start": "random", "sparsity": 0.0}
+DOMAINS = {
+    "no domain": lambda rng: None,
+    "labels": lambda rng: np.arange(ROWS) % 2,
+    "words in blocks": lambda rng: np.repeat(["b", "a", "c", "d"], ROWS // 4),
+    "continuous": lambda rng: rng.normal(size=(ROWS, 1)),
+}
+
+
+def numbered(domain):
+    """The first column is the row's number, so that rows are known wherever they turn up."""
+    rng = np.random.default_rng(0)
+    return lt.Dataset(np.column_stack([np.arange(ROWS), rng.normal(size=(ROWS, 3))]), domain=DOMAINS[domain](rng))
+
+
+def small(name, **more):
+    kind = model_class(name)
+    known = {key: value for key, value in (SMALL | more).items() if key in kind.__dataclass_fields__}
+    return kind(**known | ({"latent_dim": None} if kind.takes_latents_from_data else {}))
+
+
+@pytest.fixture
+def fed(monkeypatch):
+    """The datasets that training was given: the rows trained on first, then those held out."""
+    given, make = [], Feed.__init__
+    monkeypatch.setattr(Feed, "__init__", lambda self, data, *rest: (given.append(data), make(self, data, *rest))[0])
+    return given
+
+
+def numbers(model, data):
+    return sorted(np.round(model.statistics_.undo("x", np.asarray(data["x"], float))[:, 0]).astype(int).tolist())
+
+
+CASES = [(n, d) for n in MODELS for d in DOMAINS if not (d == "no domain" and MODELS[n].least_domains)]
+
+
+@pytest.mark.parametrize(("name", "domain"), CASES)
+def test_rows_called_held_out_did_not_train(name, domain, fed, tmp_path):
+    data = numbered(domain)
+    model = small(name).fit(data)
+    trained, held = numbers(model, fed[0]), numbers(model, fed[1])
+    assert sorted([*trained, *held]) == list(range(ROWS))
+    model.save(tmp_path / "run")
+    for each in (model, lt.load(tmp_path / "run")):
+        assert each.held_out_.tolist() == held
+        split = rows_to_audit(each, data)
+        assert (split.origin, split.rows.tolist()) == ("validation", held)
+        assert split.trained.tolist() == trained
+        elsewhere = rows_to_audit(each, data.take(np.arange(ROWS)[::-1]).with_domain(None))
+        assert sorted((ROWS - 1 - elsewhere.rows).tolist()) == held
+    if data.domain is not None and not data.domain.is_continuous:
+        counts = np.bincount(data.domain.values[held])
+        assert np.ptp(counts) <= 1, "held-out rows are a fifth of each domain"
+
+
+def test_a_model_without_held_out_rows_says_so(tmp_path):
+    data = lt.generators.domain_images(rows_per_domain=32, size=8)
+    model = lt.CGGAN(latent_dim=4, style_dim=1, epochs=1, channels=2, most_channels=4, batch_size=16, progress=False).fit(data)
+    model.save(tmp_path / "run")
+    for each in (model, lt.load(tmp_path / "run")):
+        assert len(each.held_out_) == 0
+        with pytest.raises(lt.DataError, match="every row of these data trained the model"):
+            rows_to_audit(each, data)
+
+
+def test_a_run_of_an_earlier_version_is_known_by_its_marks(tmp_path):
+    from latentry.training import RunFiles, read_run, write_run
+
+    data = numbered("labels")
+    model = small("vae").fit(data)
+    model.save(tmp_path / "run")
+    files = read_run(tmp_path / "run")
+    manifest = {key: value for key, value in files.manifest.items() if key not in ("format", "checksums")}
+    weights = {key: value for key, value in files.weights.items() if key != "held_out"}
+    write_run(tmp_path / "run", RunFiles(manifest, weights, files.optimiser, files.history))
+    split = rows_to_audit(lt.load(tmp_path / "run"), data)
+    assert (split.origin, split.rows.tolist()) == ("validation", model.held_out_.tolist())
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_audited_rows_did_not_train(name, fed):
+    whole = numbered("labels")
+    training, _ = whole.split(0.7, 0.3, seed=5)
+    model = small(name).fit(training)
+    trained = numbers(model, fed[0])
+    found = lt.certify(model, whole, only=["controls"])
+    assert found.split["origin"] == "set aside"
+    audited = {int(row) for row in np.asarray(found._shown.data["x"])[:, 0]}
+    assert not audited & set(trained)
+    assert not audited & set(numbers(model, fed[1]))
+    assert len(audited) == 150
+
+
+def test_rows_that_repeat_are_counted():
+    """Coins: equal rows stand on both sides of a split, and as many are left out as trained."""
+    coins = lt.Dataset(np.random.default_rng(0).integers(0, 2, size=(400, 3)).astype(float))
+    training, fresh = coins.split(0.7, 0.3)
+    model = lt.VAE(epochs=1, hidden=(4,), progress=False).fit(training)
+    split = rows_to_audit(model, coins)
+    assert (split.origin, len(split.rows)) == ("set aside", 120)
+    found, wanted = (sorted(map(tuple, np.asarray(part["x"]))) for part in (coins.take(split.rows), fresh))
+    assert found == wanted
