@@ -23,7 +23,9 @@ Out = TypeVar("Out")
 
 
 class _Limit(Protocol):
-    def restore_original_limits(self) -> None: ...
+    def restore_original_limits(self) -> None:
+        """Take the limits back."""
+        ...
 
 
 class _Inside:

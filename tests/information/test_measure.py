@@ -271,7 +271,7 @@ def test_total_correlation_of_equicorrelated_normals():
     truth = -0.5 * np.linalg.slogdet(four)[1]
     for estimator in ("gaussian", "ksg"):
         assert abs(total_correlation(np.hstack([x, y]), estimator=estimator) - truth) < 0.08
-    with pytest.raises(DataError, match="one column"):
+    with pytest.raises(DataError, match="x: it has 1 column"):
         total_correlation(x[:, :1])
     with pytest.raises(DataError, match="Known: gaussian, ksg"):
         total_correlation(x, estimator="none")

@@ -250,7 +250,7 @@ BAD = [
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),
     ({"experts": {"curv": LINE}}, "did you mean 'curve'"),
     ({"experts": {"curve": 3}}, "make it with latentry.nets.expert"),
-    ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\), but a row of 'curve' has"),
+    ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\)\. Return a row of 'curve'"),
     ({"experts": {"curve": expert(lambda a: np.asarray(float(a) * GRID), a=1.0)}}, "is not differentiable"),
     ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "gradient is not finite"),
     ({"experts": {"curve": expert(lambda b: b * jnp.asarray(GRID), a=1.0)}}, "must take the parameters a by name"),

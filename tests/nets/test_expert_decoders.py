@@ -58,7 +58,7 @@ def test_an_expert_of_ones_own_is_not_written():
         (lambda: expert(lambda a: a), "Name at least one"),
         (
             lambda: expert(lambda a: a * jnp.ones(3), a=Parameter(1.0, 2.0, 0.0)).checked("c", (3,)),
-            "low must lie below high",
+            "bounds of 'a' are 2.0 and 0.0",
         ),
         (lambda: expert(lambda a, b: a * jnp.ones(3), a=1.0, b=1.0).checked("c", (3,)), "does not change with 'b'"),
         (lambda: Expert.from_json({"expert": "polynomial", "settings": {}}), "there is no built-in expert"),

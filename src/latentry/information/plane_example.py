@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, PRNGKeyArray
 
 from latentry.data import Batch, Dataset
 from latentry.training import Feed, Phase, Task, run
@@ -57,11 +58,11 @@ def twelve_bit_task() -> tuple[Array, Array]:
 class _Net(eqx.Module):
     layers: tuple[eqx.nn.Linear, ...]
 
-    def __init__(self, *, key: jax.Array) -> None:
+    def __init__(self, *, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, len(WIDTHS) - 1)
         self.layers = tuple(eqx.nn.Linear(a, b, key=k) for a, b, k in zip(WIDTHS[:-1], WIDTHS[1:], keys, strict=True))
 
-    def activations(self, x: jax.Array) -> list[jax.Array]:
+    def activations(self, x: Float[jax.Array, " inputs"]) -> list[Float[jax.Array, "_"]]:
         """Return the activations of each layer, the probabilities last."""
         values = []
         for layer in self.layers[:-1]:
@@ -70,7 +71,7 @@ class _Net(eqx.Module):
         return [*values, jax.nn.softmax(self.layers[-1](x))]
 
 
-def _cross_entropy(net: _Net, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+def _cross_entropy(net: _Net, batch: Batch, key: PRNGKeyArray) -> tuple[Float[jax.Array, ""], dict[str, jax.Array]]:
     probability = jax.vmap(lambda row: net.activations(row)[-1])(batch.values["x"])
     label = batch.values["y"][:, 0].astype(int)
     paid = -jnp.log(probability[jnp.arange(len(label)), label] + 1e-7)
@@ -86,7 +87,7 @@ class _Recorder:
     recorded: dict[int, dict[str, Array]]
     count: list[int]
 
-    def __call__(self, net: _Net, data: Dataset, key: jax.Array) -> _Net:
+    def __call__(self, net: _Net, data: Dataset, key: PRNGKeyArray) -> _Net:
         self.count[0] += 1
         if self.count[0] in self.epochs:
             layers = jax.vmap(net.activations)(jnp.asarray(self.x))

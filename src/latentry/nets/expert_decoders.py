@@ -146,25 +146,29 @@ class Expert:
         Raises:
             DataError: If a parameter, the returned shape or a derivative cannot be used; it says which.
         """
-        where = f"experts[{modality!r}] ({self.name})"
+        where = f"experts[{modality!r}]={self.name}"
         for name, parameter in self.parameters.items():
             _check_parameter(where, name, parameter)
         start = {name: jnp.float32(p.start) for name, p in self.parameters.items()}
         row = self._try(where, start, lambda: self(**start))
         if jnp.shape(row) != shape:
-            raise DataError(f"{where} returns shape {jnp.shape(row)}, but a row of {modality!r} has shape {shape}.")
+            raise DataError(
+                f"{where}: it returns shape {jnp.shape(row)}. Return a row of {modality!r}, of shape {shape}."
+            )
         if not bool(jnp.isfinite(row).all()):
-            raise DataError(f"{where} is not finite at its start. Choose another start, or guard the formula there.")
+            raise DataError(
+                f"{where}: it is not finite at its start. Choose another start, or guard the formula there."
+            )
         gradients = self._try(where, start, lambda: jax.jacfwd(lambda v: self(**v))(start))
         for name, gradient in gradients.items():
             if not bool(jnp.isfinite(gradient).all()):
                 raise DataError(
-                    f"{where} is not differentiable in {name!r} at its start {self.parameters[name].start}: "
+                    f"{where}: it is not differentiable in {name!r} at its start {self.parameters[name].start}, "
                     "the gradient is not finite. Choose another start, or guard the formula there."
                 )
             if not bool(jnp.abs(gradient).max() > 0):
                 raise DataError(
-                    f"{where} does not change with {name!r} at its start. Leave the parameter out, or move it."
+                    f"{where}: it does not change with {name!r} at its start. Leave the parameter out, or move it."
                 )
         return self
 
@@ -172,13 +176,13 @@ class Expert:
         try:
             inspect.signature(self.function).bind(**start)
         except TypeError as problem:
-            raise DataError(f"{where} must take the parameters {', '.join(start)} by name: {problem}.") from None
+            raise DataError(f"{where}: {problem}. It must take the parameters {', '.join(start)} by name.") from None
         try:
             return call()
         except Exception as problem:
             first = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
             raise DataError(
-                f"{where} is not differentiable: write it in jax.numpy, without float() or branches on values. ({first})"
+                f"{where}: it is not differentiable ({first}). Write it in jax.numpy, without float() or branches on values."
             ) from problem
 
 
@@ -213,12 +217,12 @@ def expert(function: Callable[..., Any], **parameters: Parameter | float) -> Exp
 def _check_parameter(where: str, name: str, parameter: Parameter) -> None:
     if not parameter.low < parameter.high:
         raise DataError(
-            f"{where}: the bounds of {name!r} are {parameter.low} and {parameter.high}: low must lie below high."
+            f"{where}: the bounds of {name!r} are {parameter.low} and {parameter.high}. Give low below high."
         )
     if not parameter.low < parameter.start < parameter.high:
         raise DataError(
             f"{where}: the start {parameter.start} of {name!r} is not inside its bounds "
-            f"({parameter.low} to {parameter.high})."
+            f"({parameter.low} to {parameter.high}). Move the start, or the bounds."
         )
 
 
@@ -241,7 +245,7 @@ def _built(
     chosen = dict(starts)
     for key, value in changes.items():
         if key not in starts:
-            raise DataError(f"{name} has no parameter {key!r}{nearest(key, starts)}")
+            raise DataError(f"{key}={value!r}: {name} has no parameter {key!r}{nearest(key, starts)}")
         chosen[key] = _within(value if isinstance(value, Parameter) else Parameter(float(value)), starts[key])
     t = np.asarray(points, dtype=np.float32)
     settings: tuple[tuple[str, Setting], ...] = (("grid", points), *((key, chosen[key]) for key in sorted(changes)))

@@ -59,7 +59,7 @@ SCHEDULES: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """The part of a phase that is compiled in. Two fits with equal recipes and shapes share one program."""
+    """The part of a phase that is compiled in. Fits with equal recipes and shapes use the same program."""
 
     loss: Loss
     direction: Callable[[], optax.GradientTransformation]
@@ -88,7 +88,7 @@ class Phase:
     Args:
         name: Shown in the history.
         loss: ``loss(module, batch, key)`` gives a scalar to minimise and a dictionary of metrics. A module-level
-            function or a frozen dataclass, so that fits share compiled code.
+            function or a frozen dataclass, so that fits use the same compiled code.
         epochs: Passes over the training rows.
         learning_rate: Before the schedule.
         schedule: "constant", "cosine", "warmup", or an Optax schedule (step to a multiplier of the learning rate).
