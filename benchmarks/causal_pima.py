@@ -40,12 +40,12 @@ LINES = SCRIPTS / ".data" / "causal_pima.jsonl"
 PEER = ["torch==2.13.0", "multivae==1.0.3"]
 CIRCLES = {
     "nodes": (2, 2, 2), "latent_dim": 3, "epochs": 40, "encoder": "dense", "decoder": "dense", "hidden": (128, 64),
-    "patience": None, "progress": False,
+    "training__patience": None, "progress": False,
 }  # fmt: skip
 PENDULUM = CIRCLES | {"nodes": (2, 2), "latent_dim": 2, "epochs": 60}
 LATTICES = {
     "nodes": (2, 2), "latent_dim": 2, "epochs": 200, "encoder": "dense", "decoder": "dense", "hidden": (64, 64),
-    "batch_size": 27, "patience": None, "progress": False,
+    "batch_size": 27, "training__patience": None, "progress": False,
 }  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def circle_run(seed, graph):
     factors = ("hue", "radius", "shift")
     data, test = circles(seed=seed), circles(rows=2000, seed=1000 + seed)
     began = time.time()
-    model = lt.CausalPIMA(**CIRCLES, seed=seed, graph=graph).fit(data)
+    model = lt.CausalPIMA().set_params(**CIRCLES, seed=seed, graph=graph).fit(data)
     seconds = time.time() - began
     accuracy, values = matched(model, test, factors)
     found = renamed(model.graph_.cpdag, values, factors)
@@ -133,7 +133,7 @@ def pendulum_run(seed):
     features = [f"{name}_state" for name in ("angle", "light", "position", "length")]
     data, test = pendulum(rows=2048, seed=seed), pendulum(rows=2000, seed=1000 + seed)
     began = time.time()
-    model = lt.CausalPIMA(**PENDULUM, seed=seed).fit(data)
+    model = lt.CausalPIMA().set_params(**PENDULUM, seed=seed).fit(data)
     seconds = time.time() - began
     accuracy, values = matched(model, test, ("angle_state", "light_state"))
     away = {}
@@ -172,7 +172,7 @@ def lattice_run(seed):
 
 
 def lattice_model(data, seed):
-    return lt.CausalPIMA(**LATTICES, seed=seed, experts={"curve": lattice_expert()}).fit(data)
+    return lt.CausalPIMA().set_params(**LATTICES, seed=seed, experts={"curve": lattice_expert()}).fit(data)
 
 
 def missing_run(seed, share):
@@ -251,7 +251,7 @@ def speed_run(seed):
 
 
 def our_seconds(data, epochs, batch):
-    model = lt.CausalPIMA(**LATTICES | {"epochs": epochs, "batch_size": batch}, experts={"curve": lattice_expert()})
+    model = lt.CausalPIMA().set_params(**LATTICES | {"epochs": epochs, "batch_size": batch}, experts={"curve": lattice_expert()})
     model.fit(data)  # compiles
     began = time.time()
     model.fit(data)

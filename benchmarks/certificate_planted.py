@@ -21,7 +21,7 @@ from latentry.generators import finite_laws
 from common import HERE, provenance, publish, table
 
 EPSILON, LEVEL = 0.1, 0.05
-SMALL = {"epochs": 40, "blocks": 2, "components": 3}
+SMALL = {"epochs": 40, "flow__blocks": 2, "flow__components": 3}
 PLACES = ("refuted in each domain", "refuted when mixed", "refuted when pooled")
 STATUSES = ("certified", "not refuted", "cannot say", "refuted")
 
@@ -32,8 +32,8 @@ def segments(seed: int, *, shuffled: bool = False, bent: bool = False, **world) 
     if shuffled:
         data = data.with_domain(np.random.default_rng(seed).permutation(data.domain.values))
     training, _ = data.split(0.5, 0.5, seed=seed)
-    size = {"epochs": 150, "patience": None, "blocks": 6, "components": 6} if bent else SMALL
-    model = lt.IFlow(**size, seed=seed, progress=False).fit(training)
+    size = {"epochs": 150, "training__patience": None, "flow__blocks": 6, "flow__components": 6} if bent else SMALL
+    model = lt.IFlow().set_params(**size, seed=seed, progress=False).fit(training)
     return lt.certify(model, data, epsilon=EPSILON, level=LEVEL, seed=seed, only=["identifiable", "controls"])
 
 

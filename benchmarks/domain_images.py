@@ -53,7 +53,7 @@ TITLES = {
     "nomask": "without the mask (CG-GAN-M)",
     "plain": "without domain flow and sparsity",
 }
-COMMON = {"latent_dim": 16, "style_dim": 8, "channels": 8, "batch_size": 32}
+COMMON = {"latent_dim": 16, "style_dim": 8, "networks__channels": 8, "batch_size": 32}
 EPOCHS = 64
 CARRIES = 0.5  # deviation of a latent's encodings, of at most about 1, above which it says something of the pictures
 PAINT = {"green": (0.2, 1.0, 0.2), "red": (1.0, 0.2, 0.2)}
@@ -93,7 +93,7 @@ def digit_by(judge):
 
 def fit(version: str, name: str, train: lt.Dataset, epochs: int, seed: int):
     """The version's model, resumed if a run was left, and the processor seconds that it took, all calls together."""
-    model = lt.CGGAN(**{**COMMON, **VERSIONS[version]}, epochs=epochs, seed=seed, progress="auto")
+    model = lt.CGGAN().set_params(**{**COMMON, **VERSIONS[version]}, epochs=epochs, seed=seed, progress="auto")
     began, note = time.process_time(), KEPT / f"{name}.seconds"
     before = float(note.read_text()) if note.exists() else 0.0
     finished = (KEPT / f"{name}.result.json").exists()
@@ -161,7 +161,9 @@ def line(title: str, found: list[dict]) -> list[str]:
         return spread([factor * r[name] for r in found], form)
 
     first = found[0]
-    marked = "–" if first["marked"] is None else f"{over('marked', '.3g')} of {first['style']} ({first['latents']} in all)"
+    marked = (
+        "–" if first["marked"] is None else f"{over('marked', '.3g')} of {first['style']} ({first['latents']} in all)"
+    )
     shares = [f"{over(name, '.1f', 100)} %" for name in ("kept", "rebuilt", "changed")]
     leaks = f"{over('leak_digit', '.3f')}, {over('leak_ink', '.3f')}"
     cost = f"{first['epochs']}, {over('minutes', '.0f')} min"
@@ -211,7 +213,7 @@ def report(epochs: int) -> None:
 def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> float:
     """Processor seconds a step of ours, costly terms included."""
     data = lt.generators.domain_images(rows_per_domain=batch, size=size)
-    model = lt.CGGAN(channels=channels, batch_size=batch, progress=False, **changes)
+    model = lt.CGGAN().set_params(networks__channels=channels, batch_size=batch, progress=False, **changes)
     model.layout_ = data.layout
     model.facts_ = model.learn_facts(data)
     module, update = model.build(jax.random.key(0)), model.phases()[-1].update
@@ -232,7 +234,14 @@ def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> flo
 
 def step_time(channels: int = 8, batch: int = 32, steps: int = 16, runs: int = 3) -> None:
     """Ours and PyTorch's in turn, at two sizes: processor time, so that neighbours on the machine matter little."""
-    bare = {"conditioning": "embedding", "mask": None, "sparsity": 0.0, "translation": 0.0, "regression": 0.0, "autoencode": 0.0}
+    bare = {
+        "conditioning": "embedding",
+        "mask": None,
+        "sparsity": 0.0,
+        "adversarial__translation": 0.0,
+        "adversarial__regression": 0.0,
+        "adversarial__autoencode": 0.0,
+    }
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # both on one core: before JAX starts its threads
     python = peer_environment("torch", ["torch==2.13.0"])
     found = {"steps": steps, "channels": channels, "batch": batch, "sizes": {}}

@@ -44,9 +44,9 @@ def one(case: str, seed: int) -> dict:
     latents = 2 if seed < FIRST + RUNS // 2 else 3
     train, held_out = planted(CASES[case][0], latents, seed).split(0.5, 0.5, seed=seed)
     start = time.perf_counter()
-    model = lt.IFlow(epochs=EPOCHS, patience=None, seed=seed, progress=False).fit(train)
+    model = lt.IFlow().set_params(epochs=EPOCHS, training__patience=None, seed=seed, progress=False).fit(train)
     fitted = time.perf_counter()
-    found, alone = (sufficient_changes(*given, bootstrap=0) for given in ((model, held_out), (model.latent_laws(),)))
+    found, alone = (sufficient_changes(*given, bootstrap=0) for given in ((model, held_out), (model.latent_distributions(),)))
     weakest = None if found.weakest is None else found.weakest.value
     return {
         "says": WORDS[found.identifiable],

@@ -53,15 +53,15 @@ def models(case: str) -> dict[str, object]:
     plain = common | {"likelihood": kind, "hidden": (100, 100), "epochs": 60, "batch_size": 256}
     found: dict[str, object] = {}
     if "observed" in CASES[case]:
-        found["IVAE, staged"] = lt.IVAE(**common, likelihood=kind, **STAGED)
+        found["IVAE, staged"] = lt.IVAE().set_params(**common, likelihood=kind, **STAGED)
     else:
-        found["IFlow"] = lt.IFlow(**common, **FLOW, **OWN.get(case, {}))
+        found["IFlow"] = lt.IFlow().set_params(**common, **FLOW, **OWN.get(case, {}))
     if case == "staircase":  # that one mean moves is a guess, to be confirmed by held-out rows
-        found[ONE_MOVES] = lt.IFlow(**common, **FLOW, **OWN[case], moving=1)
+        found[ONE_MOVES] = lt.IFlow().set_params(**common, **FLOW, **OWN[case], domain_prior__moving=1)
     bound = plain | {"estimation": "elbo", "encoder_sees": "joint"}  # as published
-    found["IVAE, bound"] = lt.IVAE(**bound)
-    found["IVAE, released loss"] = lt.IVAE(**bound, split=(100, 1, 0, 10))
-    found["VAE"] = lt.VAE(**plain)
+    found["IVAE, bound"] = lt.IVAE().set_params(**bound)
+    found["IVAE, released loss"] = lt.IVAE().set_params(**bound, bound__split=(100, 1, 0, 10))
+    found["VAE"] = lt.VAE().set_params(**plain)
     return found
 
 

@@ -114,7 +114,7 @@ def epoch(model: str, rows: str, size: str, encoder: str = "auto", domains: str 
     clock, count = Clock(), int(rows)
     images = {"image": gaussians(count, int(size))}
     data = lt.Dataset(images, domain=np.arange(count) % int(domains) if model == "IVAE" else None)
-    short = {"epochs": 6, "patience": None, "progress": False, "encoder": encoder, "decoder": encoder}
+    short = {"epochs": 6, "training__patience": None, "progress": False, "encoder": encoder, "decoder": encoder}
     getattr(lt, model)(latent_dim=2, **short, **({"estimation": "elbo"} if model == "IVAE" else {})).fit(
         data, logger=clock
     )
@@ -146,7 +146,8 @@ def small(rows: str) -> dict[str, float]:
     rng, count, clock = np.random.default_rng(0), int(rows), Clock()
     bits = rng.integers(0, 2, size=(count, 2))
     data = lt.Dataset({"x": 4 * bits @ rng.normal(size=(2, 60)) + rng.normal(size=(count, 60))})
-    model = lt.CausalPIMA(nodes=(2, 2), batch_size=27, epochs=420, patience=None, progress=False).fit(data, logger=clock)
+    model = lt.CausalPIMA(nodes=(2, 2), batch_size=27, epochs=420, progress=False)
+    model.set_params(training__patience=None).fit(data, logger=clock)
     passes, at = np.append(0, model.history_["epoch"][model.history_["phase"] == "nodes"]), np.array(clock.at)
     late = len(passes) // 2  # of the second half, in which nodes are updated and everything is compiled
     wall, cpu = (at[-1] - at[late - len(passes)]) / (passes[-1] - passes[late])

@@ -120,11 +120,11 @@ def others(training: lt.Dataset, held_out: lt.Dataset, seed: int) -> dict[str, f
     """What needs no penalty; starts are compared by the likelihood or bound on a tenth of the training rows."""
     common = {"latent_dim": 4, "seed": seed, "progress": False}
     models = {
-        "IVAE": lt.IVAE(**common, batch_size=256, blocks=6, epochs=100, restarts=2),
-        "VAE": lt.VAE(**common, batch_size=256, epochs=60),
+        "IVAE": lt.IVAE().set_params(**common, batch_size=256, flow__blocks=6, epochs=100, restarts=2),
+        "VAE": lt.VAE().set_params(**common, batch_size=256, epochs=60),
     }
     if held_out.layout.size == 4:  # with fewer latents than variables it is IVAE's stages
-        models["IFlow"] = lt.IFlow(**common, blocks=6, epochs=150, restarts=STARTS)
+        models["IFlow"] = lt.IFlow().set_params(**common, flow__blocks=6, epochs=150, restarts=STARTS)
     return {
         name: lt.mcc(m.fit(training).transform(held_out), held_out.factors, "spearman") for name, m in models.items()
     }

@@ -24,7 +24,7 @@ def ours(hidden: int) -> dict[str, float]:
 
     imported = time.perf_counter() - began
     rows = np.random.default_rng(0).normal(size=(ROWS, COLUMNS))
-    model = lt.VAE(
+    model = lt.VAE().set_params(
         latent_dim=LATENTS,
         hidden=(hidden, hidden),
         batch_size=BATCH,
@@ -32,7 +32,7 @@ def ours(hidden: int) -> dict[str, float]:
         validation=0,
         progress=False,
         learning_rate=1e-3,
-        schedule="constant",
+        training__schedule="constant",
     )
     data = lt.Dataset(rows)
     model.layout_, model.facts_ = data.layout, model.learn_facts(data)

@@ -63,7 +63,7 @@ def curved():
 
 def _try_little(patch):
     for name, value in {"_FEWEST": 4, "_MOST": 4, "_STEPS": 20}.items():
-        patch.setattr(f"latentry.models.linear_start.{name}", value)
+        patch.setattr(f"latentry.models.cgvae.linear_start.{name}", value)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ import pytest
 
 import latentry as lt
 from latentry import graphs
+from latentry.contracts import CanBeIntervenedOn, HasChannel, HasClusters, HasGraph
 from latentry.data import GaussianChannel
 from latentry.generators import finite_laws
 
@@ -30,29 +31,32 @@ def certificate(planted):
     return lt.certify(latent, data)
 
 
-class Collider:
+class Collider(HasChannel, HasClusters, HasGraph, CanBeIntervenedOn):
     """A model as the certificate sees one with a graph: A → C ← B over labels that are written in the rows."""
 
-    name, seed, history_ = "collider", 0, ()
-    layout_ = fingerprint_ = rows_ = None
+    name = "collider"
 
     def __init__(self, edges=(("A", "C"), ("B", "C"))):
-        self.graph_ = graphs.Graph(("A", "B", "C"), edges)
+        self.edges = edges
 
-    def node_probabilities(self, data):
+    @property
+    def graph_(self):
+        return graphs.Graph(("A", "B", "C"), self.edges)
+
+    def node_probabilities(self, data, y=None):
         return {n: np.eye(2)[np.asarray(data["codes"])[:, i].astype(int)] for i, n in enumerate("ABC")}
 
-    def cluster_probabilities(self, data):
+    def cluster_probabilities(self, data, y=None):
         return np.eye(8)[np.asarray(data["codes"]).astype(int) @ [4, 2, 1]]
 
-    def channel(self, data):
+    def channel(self, data, y=None):
         mean = np.asarray(data["codes"], dtype=float)
         return GaussianChannel(mean, np.full_like(mean, 0.1))
 
     def transform(self, data):
         return self.channel(data).mean
 
-    def sample(self, n, *, seed=0, do=None):
+    def sample(self, n=1, *, do=None, noise=True, seed=0):
         rows, _ = collider_rows(n, seed, do)
         return {name: np.asarray(rows[name]) for name in rows.names}
 

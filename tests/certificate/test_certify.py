@@ -3,6 +3,7 @@ import pytest
 from sklearn.decomposition import PCA, FastICA
 
 import latentry as lt
+from latentry.contracts import HasChannel, HasGraph
 from latentry.generators import finite_laws
 
 
@@ -70,18 +71,18 @@ def test_each_node_has_its_answer(marked):
     assert part.claims["node private"].sentence.endswith("By itself left may tell nothing of it, right tells it.")
 
 
-class Nodes:
+class Nodes(HasChannel, HasGraph):
     """A model as the certificate sees one that has nodes and nothing else."""
 
-    name, history_, fingerprint_, layout_, graph_ = "nodes", (), None, None, None
+    name, graph_ = "nodes", None
 
     def __init__(self, nodes):
         self.nodes = nodes
 
-    def node_probabilities(self, data):
+    def node_probabilities(self, data, y=None):
         return self.nodes
 
-    def channel(self, data):
+    def channel(self, data, y=None):
         one, two = self.nodes.values()
         return lt.CategoricalChannel((one[:, :, None] * two[:, None]).reshape(len(one), -1))
 
@@ -170,7 +171,7 @@ def test_shuffled_rows_score_no_better_than_gaussians(fitted):
 def test_identifiable_latents_are_certified_and_shuffled_domains_are_not():
     data = lt.generators.segments(domains=12, rows_per_domain=400, latents=2, layers=1, seed=1)
     training, fresh = data.split(0.5, 0.5)
-    model = lt.IFlow(epochs=40, blocks=2, components=3, progress=False).fit(training)
+    model = lt.IFlow().set_params(epochs=40, flow__blocks=2, flow__components=3, progress=False).fit(training)
     found = lt.certify(model, fresh, only=["identifiable", "controls"])
     assert found["identifiable"].verdict.certified
     assert "shuffled domains, identifiability" in found["controls"].claims
@@ -280,7 +281,7 @@ def test_coins_learned_by_heart_are_no_certified_fit():
     [
         ({"epsilon": np.inf}, "must be positive and finite"),
         ({"quantiser": 3000}, "too few to place 3000 values"),
-        ({"blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
+        ({"flow__blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
     ],
 )
 def test_declarations_that_cannot_be_right(options, sentence):

@@ -93,7 +93,7 @@ def test_fit_and_certify_in_one_go(call, folder, tmp_path):
     assert set(found["verdicts"]) == {"fit", "identifiable", "informative", "natural", "controls"}
     record = lt.Certificate.from_json(tmp_path / "run" / "certificate.json")
     assert record.split["origin"] == "set aside"
-    assert lt.load(tmp_path / "run").rows_ == 225
+    assert lt.load(tmp_path / "run").record_.rows == 225
     code, _, error = call("fit", folder / "t.npz", "--out", tmp_path / "two", *QUICK, "--require", "natural")
     assert (code, "natural is" in error) == (1, True)
 

@@ -75,7 +75,7 @@ BAD = {
         "no parameter 'hiden'; did you mean 'hidden'?",
     ),
     "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "write name=value"),
-    "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs = 0"),
+    "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs=0"),
     "not a number": (["fit", "{table}", "--epochs", "many"], "Invalid value for '--epochs'"),
     "nothing to resume": (
         ["fit", "{table}", "--domain", "lab", "--resume", "--out", "{tmp}/none"],
@@ -85,8 +85,8 @@ BAD = {
     "no generator": (["generate", "segmens", "--out", "{tmp}/x.npz"], "did you mean 'segments'?"),
     "no ending": (["generate", "segments", "--out", "{tmp}/x.npx"], "did you mean '.npz'?"),
     "not data": (["info", "{tmp}"], "ending"),
-    "a width": (["fit", "{table}", "--domain", "lab", "--set", "hidden=4"], "hidden = 4"),
-    "a word": (["fit", "{table}", "--domain", "lab", "--set", "beta=abc"], "beta = 'abc'"),
+    "a width": (["fit", "{table}", "--domain", "lab", "--set", "hidden=4"], "hidden=4"),
+    "a word": (["fit", "{table}", "--domain", "lab", "--set", "beta=abc"], "training__beta='abc'"),
     "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed = -1"),
     "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains = 2.5"),
     "no place to log": (["fit", "{table}", "--domain", "lab", "--log", "{tmp}/no/log"], "cannot be written"),
@@ -94,7 +94,7 @@ BAD = {
     "no command": (["fitt"], "No such command"),
     "too many latents": (
         ["fit", "{table}", "--domain", "lab", "--latents", "9"],
-        "more latents than the data can hold",
+        "more latents than a row holds numbers",
     ),
 }
 
@@ -129,7 +129,7 @@ def test_info_shows_any_table(call, tmp_path):
 def test_models_have_their_own_number_of_latents(call, table, tmp_path):
     words = ["--epochs", "1", "--quiet", "--set", "blocks=1", "--set", "patience=None"]
     assert call("fit", table, "--domain", "lab", "--model", "iflow", "--out", tmp_path / "run", *words)[0] == 0
-    assert lt.load(tmp_path / "run").patience is None
+    assert lt.load(tmp_path / "run").training.patience is None
 
 
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):

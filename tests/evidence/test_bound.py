@@ -105,7 +105,7 @@ def test_products_and_bad_fields_are_refused():
         Bound(1.0, "uper")
     with pytest.raises(DataError, match="not a number"):
         Bound(math.nan)
-    with pytest.raises(DataError, match="confidence=1.5 is not a probability"):
+    with pytest.raises(DataError, match="confidence=1.5: is not a probability"):
         Bound(1.0, "upper", confidence=1.5)
     with pytest.raises(DataError, match="an exact value has confidence 1"):
         Bound(1.0, confidence=0.9)

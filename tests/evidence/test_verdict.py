@@ -53,7 +53,7 @@ def test_refused_verdicts():
         Verdict("certified", "yes")
     with pytest.raises(DataError, match="needs the power"):
         Verdict("not refuted", "quiet")
-    with pytest.raises(DataError, match="power=2 is not a probability"):
+    with pytest.raises(DataError, match="power=2: is not a probability"):
         Verdict("not refuted", "quiet", power=2)
     with pytest.raises(DataError, match="did you mean 'certified'"):
         Verdict("certifed", "yes")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import latentry as lt
-from latentry.data import MixingSupport
+from latentry.contracts import MixingSupport
 from latentry.generators import sparse_law, sparse_mixing
 from latentry.generators.supports import PATTERNS
 

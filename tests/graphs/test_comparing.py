@@ -48,7 +48,9 @@ def test_strengths_are_the_information_of_the_table():
     for a, b in np.ndindex(2, 2):
         xor[a, b, :, (a + b) % 2] = 1
     names = ["A", "B", "idle", "C"]
-    graph = Graph(names, [(n, "C") for n in names[:3]], cpts={"A": [0.5, 0.5], "B": [0.5, 0.5], "idle": [0.3, 0.7], "C": xor})
+    graph = Graph(
+        names, [(n, "C") for n in names[:3]], cpts={"A": [0.5, 0.5], "B": [0.5, 0.5], "idle": [0.3, 0.7], "C": xor}
+    )
     strengths = graphs.edge_strengths(graph)
     assert strengths["A", "C"] == pytest.approx(np.log(2))
     assert strengths["idle", "C"] == pytest.approx(0.0, abs=1e-12)

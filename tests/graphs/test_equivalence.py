@@ -87,7 +87,9 @@ def test_knowledge_and_interventions_orient_what_the_remaining_members_agree_on(
     def cut(g):
         return {e for e in g.edges if len(set(e) & target) == 1}
 
-    group = [g for g in everything if colliders(g) == colliders(graph) and cut(g) == cut(graph) and knowledge.allows(g.edges)]
+    group = [
+        g for g in everything if colliders(g) == colliders(graph) and cut(g) == cut(graph) and knowledge.allows(g.edges)
+    ]
     pattern = graphs.cpdag(graph, knowledge=knowledge, interventions=[tuple(target)])
     assert drawn(pattern) == agreed(group)
     assert set(graphs.members(pattern)) == set(group)
@@ -121,7 +123,7 @@ def pairwise_information(table, a, b, given_axes):
     return float((law * np.log(ratio)).sum())
 
 
-def test_d_separation_is_independence_in_a_random_law():
+def test_d_separation_is_independence_in_a_random_distribution():
     """Each of the 543 graphs with random tables: independent exactly where d-separated."""
     for index, graph in enumerate(graphs.all_dags(4)):
         if index % 5:

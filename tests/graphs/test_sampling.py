@@ -90,7 +90,7 @@ def test_couplings_differ_and_are_what_they_say(coupling, stays):
     assert (imagined[:, 1] == 0).mean() == pytest.approx(stays, abs=0.02)
 
 
-def test_the_last_step_of_a_rounded_law_is_an_outcome_that_can_be():
+def test_the_last_step_of_a_rounded_distribution_is_an_outcome_that_can_be():
     assert _inverse(np.array([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]), np.array([1.0, 1.0])).tolist() == [1, 2]
 
 
@@ -103,7 +103,7 @@ def test_the_gumbel_coupling_is_stable_and_the_monotone_one_keeps_the_order():
     assert (gumbel[4000:, 1] == 0).all()  # 0.3/0.2 exceeds 0.6/0.5 and 0.1/0.3
     assert (gumbel[:4000, 1] != 2).all()  # the odds of 2 fell against those of 1
     monotone = graphs.counterfactual(graph, seen, {"A": 1}, seed=2)
-    assert (monotone[:, 1] <= seen[:, 1]).all()  # the new law lies below the old
+    assert (monotone[:, 1] <= seen[:, 1]).all()  # the new distribution lies below the old
 
 
 def test_zero_probabilities_are_never_drawn():
@@ -114,7 +114,7 @@ def test_zero_probabilities_are_never_drawn():
     assert (rows[:, 1] > 0).all()
     for coupling in COUPLINGS:
         assert (graphs.counterfactual(graph, rows, {"A": 0}, seed=0, coupling=coupling)[:, 1] < 2).all()
-    with pytest.raises(DataError, match="row 1 has 'B' = 0, which has probability zero"):
+    with pytest.raises(DataError, match="row 1: has 'B' = 0, which has probability zero"):
         graphs.counterfactual(graph, [[1, 1], [1, 0]], {"A": 0}, seed=0)
 
 

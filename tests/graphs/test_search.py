@@ -72,7 +72,9 @@ def test_tables_and_rows_give_the_same_scores():
     table = np.zeros((2, 3, 2))
     np.add.at(table, tuple(rows.T), 1)
     graph = Graph(3, [("N1", "N3"), ("N2", "N3")], (2, 3, 2))
-    assert graphs.graph_score(graph, Counts.from_rows(rows)) == pytest.approx(graphs.graph_score(graph, table), abs=1e-9)
+    assert graphs.graph_score(graph, Counts.from_rows(rows)) == pytest.approx(
+        graphs.graph_score(graph, table), abs=1e-9
+    )
     columns = Counts.from_rows({f"N{i + 1}": rows[:, i] for i in range(3)}, weights=np.full(200, 0.5))
     assert graphs.graph_score(graph, columns) == pytest.approx(graphs.graph_score(graph, table / 2), abs=1e-9)
 
@@ -91,7 +93,7 @@ def test_equivalent_graphs_score_the_same_and_expected_counts_are_fine(seed, sco
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["bic", "bdeu"]), st.booleans())
 def test_exact_search_is_the_maximum_over_all_graphs(seed, score, informed):
-    """Random laws, random knowledge, random interventions, a random limit of parents: 543 graphs each."""
+    """Random distributions, random knowledge, random interventions, a random limit of parents: 543 graphs each."""
     rng = np.random.default_rng(seed)
     truth = graphs.random_cpts(graphs.all_dags(4)[rng.integers(543)], rng, concentration=0.7)
     counts = Counts.from_table(
@@ -110,9 +112,7 @@ def test_exact_search_is_the_maximum_over_all_graphs(seed, score, informed):
         if knowledge.allows(g.edges) and max(len(g.parents(n)) for n in g.names) <= (3 if limit is None else limit)
     ]  # fmt: skip
     best = max(sum(scorer.local(i, m) for i, m in enumerate(_masks(g))) for g in everything)
-    found = graphs.search(
-        counts, score=score, max_parents=limit, tiers=tiers, required=required, forbidden=forbidden
-    )
+    found = graphs.search(counts, score=score, max_parents=limit, tiers=tiers, required=required, forbidden=forbidden)
     assert found.score == pytest.approx(best, abs=1e-7)
     assert found.exact
     assert found.graph in everything
@@ -125,7 +125,7 @@ def _masks(graph):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_orders_reach_the_exact_optimum_of_seven_nodes(seed):
-    """Deterministic given the seed; the law has a random graph with up to three parents."""
+    """Deterministic given the seed; the distribution has a random graph with up to three parents."""
     rng = np.random.default_rng(seed)
     adjacency = np.triu(rng.random((7, 7)) < 0.4, 1)
     adjacency[:, np.flatnonzero(adjacency.sum(axis=0) > 3)] = False

@@ -20,7 +20,7 @@ def meaningless():
 def shuffled():
     """A flow fitted to one half, and the other."""
     train, held_out = meaningless()
-    return lt.IFlow(epochs=15, blocks=3, components=4, progress=False).fit(train), held_out
+    return lt.IFlow().set_params(epochs=15, flow__blocks=3, flow__components=4, progress=False).fit(train), held_out
 
 
 def test_shuffled_domains_find_nothing(shuffled):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.data import GaussianChannel, LatentLaws
+from latentry.contracts import HasChannel, HasLatentDistributions, LatentDistributions
+from latentry.data import GaussianChannel
 from latentry.identifiability import agreement, collapse, mcc, sufficient_changes
 
 
@@ -22,7 +23,7 @@ def test_a_latent_that_only_follows_a_continuous_domain_is_collapsed(rng):
 
 def test_divergences_are_for_normal_priors_only(rng):
     channel = GaussianChannel(rng.normal(size=(60, 1)), np.full((60, 1), 0.3))
-    laws = LatentLaws(np.zeros((2, 1)), np.ones((2, 1)), "laplace")
+    laws = LatentDistributions(np.zeros((2, 1)), np.ones((2, 1)), "laplace")
     assert np.isnan(collapse(channel, np.arange(60) % 2, laws=laws).divergence).all()
 
 
@@ -30,10 +31,11 @@ def test_rows_do_not_certify_statistics_that_they_cannot_show(rng):
     """A learned table whose parameters change, and rows in which nothing does."""
     natural = rng.normal(size=(12, 1, 3)) * 3
     fisher = np.broadcast_to(np.eye(3), (12, 1, 3, 3))
-    laws = LatentLaws(np.zeros((12, 1)), np.ones((12, 1)), "natural", rows=np.full(12, 500.0), natural=natural, fisher=fisher)
+    shown = {"rows": np.full(12, 500.0), "natural": natural, "fisher": fisher}
+    laws = LatentDistributions(np.zeros((12, 1)), np.ones((12, 1)), "natural", **shown)
 
-    class Model:
-        def latent_laws(self):
+    class Model(HasLatentDistributions):
+        def latent_distributions(self, u=None):
             return laws
 
     found = sufficient_changes(Model(), (rng.normal(size=(2400, 1)), np.arange(2400) % 12))
@@ -43,13 +45,13 @@ def test_rows_do_not_certify_statistics_that_they_cannot_show(rng):
 @pytest.mark.parametrize("family", ["mean", "gaussian", "laplace"])
 def test_one_latent_that_follows_only_its_domain_is_no_finding(family, rng):
     u = np.repeat(np.arange(6), 200)
-    laws = LatentLaws(np.arange(6.0)[:, None], np.ones((6, 1)), family, rows=np.full(6, 1000.0))
+    laws = LatentDistributions(np.arange(6.0)[:, None], np.ones((6, 1)), family, rows=np.full(6, 1000.0))
 
-    class Model:
-        def latent_laws(self):
+    class Model(HasLatentDistributions, HasChannel):
+        def latent_distributions(self, u=None):
             return laws
 
-        def channel(self, data):
+        def channel(self, data, y=None):
             scale = 1.0 if family != "laplace" else 0.01
             spread = 0.01 if family != "laplace" else 1.0
             return GaussianChannel(u[:, None] + spread * rng.laplace(size=(1200, 1)), np.full((1200, 1), scale))
@@ -76,7 +78,7 @@ def identified(rng, rows):
 
 def test_a_poor_fit_is_no_ground_for_a_no(rng):
     z, u, mean, scale = identified(rng, 2000)
-    laws = LatentLaws(mean, scale, "gaussian", rows=np.full(8, 2000.0))
+    laws = LatentDistributions(mean, scale, "gaussian", rows=np.full(8, 2000.0))
     assert sufficient_changes(laws, (z, u)).verdict.status == "certified"
     for angle in np.linspace(0.3, 1.3, 6):
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -88,10 +90,10 @@ def test_a_poor_fit_is_no_ground_for_a_no(rng):
 
 
 def test_a_table_without_rows_proves_nothing():
-    same = LatentLaws(np.zeros((8, 2)), np.ones((8, 2)), "gaussian", rows=np.full(8, 2000.0))
+    same = LatentDistributions(np.zeros((8, 2)), np.ones((8, 2)), "gaussian", rows=np.full(8, 2000.0))
 
-    class Model:
-        def latent_laws(self):
+    class Model(HasLatentDistributions):
+        def latent_distributions(self, u=None):
             return same
 
     found = sufficient_changes(Model())
@@ -103,7 +105,7 @@ def test_a_table_without_rows_proves_nothing():
 def test_few_rows_of_a_continuous_domain_leave_it_open(rng):
     u = rng.uniform(-1, 1, size=360)
     z = np.column_stack([u, -u]) + rng.normal(size=(360, 2)) * np.exp(np.column_stack([u, np.sin(3 * u)]))
-    laws = LatentLaws(np.zeros((3, 2)), np.ones((3, 2)), "gaussian", rows=np.full(3, 120.0))
+    laws = LatentDistributions(np.zeros((3, 2)), np.ones((3, 2)), "gaussian", rows=np.full(3, 120.0))
     found = sufficient_changes(laws, (z, u))
     assert found.verdict.status == "cannot say"
     assert found.verdict.change.endswith("rows") or "more" in found.verdict.change
@@ -111,7 +113,7 @@ def test_few_rows_of_a_continuous_domain_leave_it_open(rng):
 
 def test_latents_that_are_copies_get_a_sentence(rng):
     z, u, mean, scale = identified(rng, 200)
-    laws = LatentLaws(mean, scale, "gaussian", rows=np.full(8, 200.0))
+    laws = LatentDistributions(mean, scale, "gaussian", rows=np.full(8, 200.0))
     with pytest.raises(lt.DataError, match="latents 0 and 1 are copies of each other in domain 0"):
         sufficient_changes(laws, (z[:, [0, 0]], u))
     with pytest.raises(lt.DataError, match="latent 0 has fewer than 5 distinct values"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.data import MixingSupport
+from latentry.contracts import MixingSupport, PenalisesMixing
 from latentry.generators import sparse_law
 from latentry.identifiability import sparsity
 
@@ -116,7 +116,7 @@ def test_bad_input(call, sentence):
         call()
 
 
-class Fitted:
+class Fitted(PenalisesMixing):
     """A mixing, minus the log likelihood of each row, and what its edges cost."""
 
     def __init__(self, table, losses, price=0.0):
@@ -125,7 +125,7 @@ class Fitted:
     def mixing(self, data):
         return self.table
 
-    def score_rows(self, data):
+    def score_rows(self, data, y=None, *, seed=0):
         if self.losses is None:
             raise lt.DataError("a domain never seen")
         return -self.losses

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import latentry as lt
-from latentry.data import LatentLaws
+from latentry.contracts import HasChannel, HasLatentDistributions, KeepsFitRecord, LatentDistributions
 from latentry.identifiability import sufficient_changes
 from latentry.identifiability.sufficient_changes.measured_moments import from_rows, from_table, natural_parameters
 from latentry.identifiability.sufficient_changes.weakest_change import _statistic, rank_of_changes, weakest_change
@@ -15,7 +15,7 @@ from latentry.identifiability.sufficient_changes.weakest_change import _statisti
 def laws(location, scale, family="gaussian", rows=1000, **more):
     scale = np.asarray(scale, dtype=float)
     location = np.broadcast_to(np.asarray(location, dtype=float), scale.shape)
-    return LatentLaws(location, scale, family, rows=np.full(len(scale), rows), **more)
+    return LatentDistributions(location, scale, family, rows=np.full(len(scale), rows), **more)
 
 
 def drawn(location, scale, rows, rng):
@@ -353,16 +353,20 @@ def test_a_report_is_plain_json():
     assert kept["dependence"] is None
 
 
-class Model:
-    fingerprint_ = None
+class Model(HasChannel, HasLatentDistributions, KeepsFitRecord):
+    def __init__(self, noise=0.0, record=None):
+        self.noise, self.record = noise, record
 
-    def latent_laws(self):
+    def latent_distributions(self, u=None):
         return laws(*planted(9, 2))
 
-    def __init__(self, noise=0.0):
-        self.noise = noise
+    def fit_record(self):
+        return self.record
 
-    def channel(self, data):
+    def fit_history(self):
+        return ()
+
+    def channel(self, data, y=None):
         return lt.GaussianChannel(data["x"], np.full(data["x"].shape, self.noise))
 
 
@@ -372,7 +376,7 @@ def test_a_model_encodes_held_out_rows():
     found = sufficient_changes(model, data, bootstrap=0)
     assert found.identifiable is True
     assert found.dependence < 0.1
-    model.fingerprint_ = data.fingerprint
+    model.record = lt.VAE().study(data)
     with pytest.warns(lt.DataWarning, match="fitted on these very rows"):
         sufficient_changes(model, data, bootstrap=0)
 
@@ -382,7 +386,7 @@ def test_what_was_only_learned_is_not_certified():
     assert found.identifiable is None
     assert found.verdict.change == "held-out rows: sufficient_changes(model, held_out)"
     assert np.isnan(found.dependence)
-    assert sufficient_changes(Model().latent_laws(), bootstrap=0).identifiable is True  # laws given as such
+    assert sufficient_changes(Model().latent_distributions(), bootstrap=0).identifiable is True  # laws given as such
 
 
 def test_latents_that_ignore_the_data_find_nothing():
@@ -431,10 +435,10 @@ def test_a_domain_with_too_few_rows_is_named_and_left_out():
     ("call", "sentence"),
     [
         (lambda z, u: sufficient_changes(object()), "object has no .* of its latents"),
-        (lambda z, u: sufficient_changes(LatentLaws(z[:3], 1 + z[:3] ** 2, "mean")), "do not say how many rows"),
+        (lambda z, u: sufficient_changes(LatentDistributions(z[:3], 1 + z[:3] ** 2, "mean")), "do not say how many rows"),
         (lambda z, u: sufficient_changes(Model(), z), "a Dataset with a domain"),
         (lambda z, u: sufficient_changes(Model(), lt.Dataset(z)), "a Dataset with a domain"),
-        (lambda z, u: sufficient_changes(Model().latent_laws(), lt.Dataset(z, u)), "laws cannot encode a Dataset"),
+        (lambda z, u: sufficient_changes(Model().latent_distributions(), lt.Dataset(z, u)), "laws cannot encode a Dataset"),
         (lambda z, u: sufficient_changes(Model(), (z[:50], u)), "z has 50 rows and u has 100"),
         (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data have 1 latents and the .* 2"),
         (lambda z, u: sufficient_changes(Model(), (z, 0 * u)), "1 domain with at least 20 rows"),

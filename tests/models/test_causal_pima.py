@@ -11,12 +11,12 @@ import pytest
 import latentry as lt
 from latentry import graphs
 from latentry.data import assemble
-from latentry.models.mixture import HodgeTable, Mixture, standard_mixture
+from latentry.models.causal_pima.mixture import HodgeTable, Mixture, standard_mixture
 from latentry.nets import Parameter, expert, two_piece_linear
 
 GRID = np.linspace(0, 1, 20)
 SMALL = {"nodes": {"kind": 2, "profile": 2}, "latent_dim": 2, "epochs": 80, "hidden": (16,), "batch_size": 32}
-SMALL |= {"progress": False, "seed": 0, "patience": None, "learning_rate": 5e-3}
+SMALL |= {"progress": False, "seed": 0, "training__patience": None, "learning_rate": 5e-3}
 KINKS, SLOPES = np.array([0.3, 0.6]), np.array([-0.3, 0.6])
 
 
@@ -52,13 +52,13 @@ def test_rows():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return lt.CausalPIMA(**SMALL, experts={"curve": two_piece_linear(GRID)}).fit(data)
+    return lt.CausalPIMA().set_params(**SMALL, experts={"curve": two_piece_linear(GRID)}).fit(data)
 
 
 @pytest.fixture(scope="module")
 def columns(model, test_rows):
     """Which node stands for which cause, and whether its values are swapped."""
-    labels = model.nodes(test_rows)
+    labels = model.node_values(test_rows)
     found = {}
     for cause in ("kind", "profile"):
         truth = test_rows.factors[cause]
@@ -69,7 +69,7 @@ def columns(model, test_rows):
 
 @pytest.mark.parametrize("seen", [("table", "curve"), ("table",), ("curve",)])
 def test_nodes_from_any_subset_of_modalities(model, test_rows, columns, seen):
-    labels = model.nodes(test_rows.select(*seen))
+    labels = model.node_values(test_rows.select(*seen))
     for cause, (node, _) in columns.items():
         assert agreement(labels[:, node], test_rows.factors[cause]) > 0.95
 
@@ -133,7 +133,7 @@ def test_interventions_set_their_node(model, columns):
     name = ("kind", "profile")[node]
     with pytest.warns(lt.DataWarning, match="may point either way"):
         drawn = model.sample(400, do={name: 1}, seed=3)
-    labels = model.nodes(drawn)
+    labels = model.node_values(drawn)
     assert (labels[:, node] == 1).mean() > 0.97
     assert drawn["curve"].shape == (400, 20)
 
@@ -142,8 +142,8 @@ def test_counterfactuals_change_what_follows_and_nothing_else(model, test_rows):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lt.DataWarning)
         imagined = model.counterfactual(test_rows, do={"kind": 1}, seed=0)
-    labels = model.nodes(test_rows)
-    after = model.nodes(imagined)
+    labels = model.node_values(test_rows)
+    after = model.node_values(imagined)
     assert (after[:, 0] == 1).mean() > 0.97
     same = labels[:, 0] == 1
     plain = model.reconstruct(test_rows)
@@ -178,14 +178,14 @@ def test_rows_under_interventions_orient_the_edge(data):
     joined = {name: np.concatenate([data[name], set_rows[name]]) for name in data.names}
     both = lt.Dataset(joined, domain=["watched"] * 400 + ["treated"] * 300)
     node = "profile"
-    model = lt.CausalPIMA(**SMALL, interventions={"treated": {node: 1}}).fit(both)
+    model = lt.CausalPIMA().set_params(**SMALL, interventions={"treated": {node: 1}}).fit(both)
     assert model.graph_.compelled == (("kind", node),) or model.graph_.compelled == ((node, "kind"),)
-    labels = model.nodes(both)
+    labels = model.node_values(both)
     assert (labels[400:, 1] == 1).all()  # what was set is known
 
 
 def test_the_differentiable_graph(data, test_rows):
-    model = lt.CausalPIMA(**SMALL, graph="hodge").fit(data)
+    model = lt.CausalPIMA().set_params(**SMALL, graph="hodge").fit(data)
     table = model.module_.table.log_table()
     assert np.isclose(np.exp(np.asarray(table[-1], np.float64)).sum(), 1, atol=1e-4)
     assert np.isfinite(model.score(test_rows))
@@ -235,18 +235,18 @@ def test_unmixing_keeps_the_density():
 
 LINE = expert(lambda slope: slope * jnp.asarray(GRID), slope=1.0)
 BAD = [
-    ({"nodes": 3}, "nodes = 3: give the outcomes"),
-    ({"nodes": (2, 1)}, "node 'N2' has outcomes=1"),
+    ({"nodes": 3}, "nodes=3: no outcomes of nodes"),
+    ({"nodes": (2, 1)}, "outcomes=1 of node 'N2'"),
     ({"nodes": (2,) * 13}, "makes 8,192 clusters"),
     ({"nodes": (9, 9, 9)}, "more clusters than rows"),
     ({"graph": "hodg"}, "did you mean 'hodge'"),
-    ({"means": "axis"}, "did you mean 'axes'"),
-    ({"means": "axes", "nodes": (2, 2, 2)}, "needs a latent for each node"),
-    ({"means": "axes", "covariance": "full"}, "take covariance"),
-    ({"balance": 0}, "balance = 0"),
-    ({"cooling": (1.0,)}, "cooling = "),
-    ({"required": [("kind", "profile"), ("profile", "kind")]}, "the required edges form a cycle"),
-    ({"required": [("kind", "profil")]}, "did you mean 'profile'"),
+    ({"mixture__means": "axis"}, "did you mean 'axes'"),
+    ({"mixture__means": "axes", "nodes": (2, 2, 2)}, "it needs a latent for each of the 3 nodes"),
+    ({"mixture__means": "axes", "mixture__covariance": "full"}, "Take mixture__covariance"),
+    ({"mixture__balance": 0}, "balance=0"),
+    ({"graph_search__cooling": (1.0,)}, "cooling="),
+    ({"graph_search__required": [("kind", "profile"), ("profile", "kind")]}, "form a cycle"),
+    ({"graph_search__required": [("kind", "profil")]}, "did you mean 'profile'"),
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),
     ({"experts": {"curv": LINE}}, "did you mean 'curve'"),
     ({"experts": {"curve": 3}}, "make it with latentry.nets.expert"),
@@ -263,14 +263,14 @@ BAD = [
 @pytest.mark.parametrize(("changes", "sentence"), BAD)
 def test_bad_parameters_get_a_sentence(data, changes, sentence):
     with pytest.raises(lt.DataError, match=sentence):
-        lt.CausalPIMA(**{**SMALL, **changes}).fit(data)
+        lt.CausalPIMA().set_params(**{**SMALL, **changes}).fit(data)
 
 
 def test_interventions_on_unknown_nodes_and_labels(data):
     labelled = data.with_domain(["a", "b"] * 200)
     for given, sentence in (({"c": {"kind": 1}}, "is no label of the domain"), ({"a": {"king": 1}}, "did you mean 'kind'")):
         with pytest.raises(lt.DataError, match=sentence):
-            lt.CausalPIMA(**SMALL, interventions=given).fit(labelled)
+            lt.CausalPIMA().set_params(**SMALL, interventions=given).fit(labelled)
 
 
 def test_do_on_unknown_nodes(model):

@@ -10,7 +10,7 @@ import latentry as lt
 from latentry.data import assemble
 
 QUICK = {"nodes": (2, 2), "latent_dim": 3, "epochs": 50, "hidden": (16,), "batch_size": 32, "progress": False}
-QUICK |= {"patience": None, "learning_rate": 5e-3}
+QUICK |= {"training__patience": None, "learning_rate": 5e-3}
 
 
 def made(rows=256, seed=0):
@@ -35,7 +35,7 @@ def test_rows():
 
 @pytest.fixture(scope="module")
 def apart(data):
-    return lt.CausalPIMA(**QUICK, per_cluster=("line",)).fit(data)
+    return lt.CausalPIMA().set_params(**QUICK, mixture__per_cluster=("line",)).fit(data)
 
 
 def rand(model, rows):
@@ -45,13 +45,13 @@ def rand(model, rows):
 @pytest.mark.parametrize(
     "choice",
     [
-        {"means": "free", "covariance": "full", "gamma": "sample"},
-        {"means": "additive", "pretraining": "reconstruction"},
+        {"mixture__means": "free", "mixture__covariance": "full", "mixture__gamma": "sample"},
+        {"mixture__means": "additive", "mixture__pretraining": "reconstruction"},
     ],
     ids=lambda choice: "-".join(map(str, choice.values())),
 )
 def test_every_choice_finds_the_clusters(data, test_rows, choice):
-    model = lt.CausalPIMA(**QUICK, **choice).fit(data)
+    model = lt.CausalPIMA().set_params(**QUICK, **choice).fit(data)
     assert rand(model, test_rows) > 0.8
     assert np.isfinite(model.score(test_rows))
 
@@ -116,21 +116,21 @@ def test_edges_over_restarts(data, apart):
     found = apart.restart_frequencies(data, restarts=1)
     assert found.runs == 2
     assert found.of(("N1", "N2")) == 0  # the coins are independent; a wrong edge has odds of 1 in 50 by Schwarz's penalty
-    with pytest.raises(lt.DataError, match="restarts = 0"):
+    with pytest.raises(lt.DataError, match="restarts=0"):
         apart.restart_frequencies(data, restarts=0)
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"per_cluster": "line"}, "give a tuple of modalities"),
-        ({"per_cluster": ("lien",)}, "did you mean 'line'"),
+        ({"mixture__per_cluster": "line"}, "not a tuple of names"),
+        ({"mixture__per_cluster": ("lien",)}, "did you mean 'line'"),
         (
-            {"per_cluster": ("line",), "experts": {"line": lt.nets.expert(lambda a: a * jnp.ones(6), a=1.0)}},
+            {"mixture__per_cluster": ("line",), "experts": {"line": lt.nets.expert(lambda a: a * jnp.ones(6), a=1.0)}},
             "both in experts and in per_cluster",
         ),
     ],
 )
 def test_bad_choices_get_a_sentence(data, changes, sentence):
     with pytest.raises(lt.DataError, match=sentence):
-        lt.CausalPIMA(**QUICK, **changes).fit(data)
+        lt.CausalPIMA().set_params(**QUICK, **changes).fit(data)

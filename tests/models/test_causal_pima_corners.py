@@ -10,11 +10,18 @@ from sklearn.metrics import adjusted_rand_score
 
 import latentry as lt
 from latentry.graphs import Graph, Knowledge
-from latentry.models.expert_updates import new_expert, updated_expert
-from latentry.models.mixture_updates import Encoded, Gaussians, shape_of
-from latentry.models.modes import _gains, aligned
-from latentry.models.node_updates import principal
-from latentry.models.structural_em import Experiments, Latent, best_graph, climb, complete_graph, table_terms
+from latentry.models.causal_pima.expert_updates import new_expert, updated_expert
+from latentry.models.causal_pima.first_reading import _gains, aligned
+from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, shape_of
+from latentry.models.causal_pima.node_updates import principal
+from latentry.models.causal_pima.structural_em import (
+    Experiments,
+    Latent,
+    best_graph,
+    climb,
+    complete_graph,
+    table_terms,
+)
 from latentry.nets import Parameter, expert, two_piece_linear
 
 GRID = np.linspace(0, 1, 12)
@@ -90,7 +97,9 @@ def fitted_expert(counts, seed=0):
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(len(counts)), counts)
     heights = 0.5 + 0.05 * rng.normal(size=len(labels))
-    curves = np.where(GRID < 0.4, heights[:, None] * GRID / 0.4, heights[:, None]) + 0.002 * rng.normal(size=(len(labels), 12))
+    curves = np.where(GRID < 0.4, heights[:, None] * GRID / 0.4, heights[:, None]) + 0.002 * rng.normal(
+        size=(len(labels), 12)
+    )
     made = new_expert(two_piece_linear(GRID), np.zeros(()), np.ones(()), np.arange(len(counts))[None], ("N1",))
     data = lt.Dataset({"curve": curves})
     return updated_expert(made, data, "curve", np.eye(len(counts))[labels], first=True)
@@ -113,7 +122,7 @@ def table(rows=120, seed=0):
 
 
 QUICK = {"nodes": (2, 2), "latent_dim": 2, "hidden": (8,), "batch_size": 20, "learning_rate": 5e-3, "progress": False}
-QUICK |= {"patience": None}
+QUICK |= {"training__patience": None}
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +133,7 @@ def trial():
     rng = np.random.default_rng(5)
     rows = 3.0 * (2 * coins - 1) @ np.array([[1.0, 0.2, 0.0], [0.0, 0.3, 1.0]]) + 0.2 * rng.normal(size=(360, 3))
     data = lt.Dataset({"x": rows}, domain=["seen"] * 240 + ["set"] * 120)
-    return data, lt.CausalPIMA(**QUICK, epochs=30, interventions={"set": {"N2": np.int64(1)}}).fit(data)
+    return data, lt.CausalPIMA().set_params(**QUICK, epochs=30, interventions={"set": {"N2": np.int64(1)}}).fit(data)
 
 
 def test_frequencies_know_what_was_set(trial):
@@ -137,7 +146,7 @@ def test_frequencies_know_what_was_set(trial):
 def test_what_was_set_stays_set_in_another_world(trial):
     data, model = trial
     imagined = model.counterfactual(data, do={"N1": 0})
-    labels = model.nodes(lt.Dataset({"x": imagined}, domain=["seen"] * 360))
+    labels = model.node_values(lt.Dataset({"x": imagined}, domain=["seen"] * 360))
     assert (labels[240:, 1] == 1).all()
     assert (labels[:, 0] == 0).all()
 
@@ -145,17 +154,21 @@ def test_what_was_set_stays_set_in_another_world(trial):
 def test_a_run_goes_on_with_knowledge_and_experiments(tmp_path):
     _, rows = table()
     data = lt.Dataset({"x": rows}, domain=[0] * 60 + [1] * 60)
-    settings = QUICK | {"nodes": (np.int64(2), 2), "required": [("N1", "N2")], "tiers": [("N1",), ("N2",)]}
+    settings = QUICK | {
+        "nodes": (np.int64(2), 2),
+        "graph_search__required": [("N1", "N2")],
+        "graph_search__tiers": [("N1",), ("N2",)],
+    }
     settings |= {"interventions": {1: {"N1": 1}}, "epochs": 2}
-    lt.CausalPIMA(**settings).fit(data, run=tmp_path / "run")
-    again = lt.CausalPIMA(**settings).fit(data, run=tmp_path / "run", resume=True)
+    lt.CausalPIMA().set_params(**settings).fit(data, run=tmp_path / "run")
+    again = lt.CausalPIMA().set_params(**settings).fit(data, run=tmp_path / "run", resume=True)
     assert again.graph_.compelled == (("N1", "N2"),)
 
 
 def curves(formula, **bounds):
     _, rows = table()
     data = lt.Dataset({"x": rows, "curve": 1.5 + 0.1 * np.random.default_rng(0).normal(size=(120, 12))})
-    return lt.CausalPIMA(**QUICK, epochs=2, experts={"curve": expert(formula, **bounds)}).fit(data)
+    return lt.CausalPIMA().set_params(**QUICK, epochs=2, experts={"curve": expert(formula, **bounds)}).fit(data)
 
 
 def test_formulas_with_a_limited_domain():
@@ -172,7 +185,9 @@ def test_built_in_bounds_stay_when_a_parameter_is_given():
 def test_experts_are_gaussian():
     data = lt.Dataset({"x": table()[1], "curve": np.ones((120, 12))})
     with pytest.raises(lt.DataError, match="Gaussian noise, but likelihood says 'poisson'"):
-        lt.CausalPIMA(**QUICK, likelihood={"curve": "poisson"}, experts={"curve": two_piece_linear(GRID)}).fit(data)
+        lt.CausalPIMA().set_params(
+            **QUICK, likelihood={"curve": "poisson"}, experts={"curve": two_piece_linear(GRID)}
+        ).fit(data)
 
 
 @pytest.mark.parametrize("ask", ["clusters", "nodes", "impute", "node_probabilities"])
@@ -182,7 +197,7 @@ def test_unfitted_models_say_so(ask):
 
 
 def test_do_is_a_mapping(trial):
-    with pytest.raises(lt.DataError, match="give nodes and values, such as do="):
+    with pytest.raises(lt.DataError, match="nodes and values, such as do="):
         trial[1].sample(2, do="N1")
 
 
@@ -190,7 +205,9 @@ def test_another_formula_is_not_loaded(tmp_path):
     model = curves(lambda a: a + 0 * jnp.asarray(GRID), a=1.0)
     model.save(tmp_path / "run")
     same = expert(lambda a: a * jnp.ones(12), a=1.0)
-    assert np.allclose(lt.load(tmp_path / "run", experts={"curve": same}).sample(3)["curve"], model.sample(3)["curve"], atol=1e-4)
+    assert np.allclose(
+        lt.load(tmp_path / "run", experts={"curve": same}).sample(3)["curve"], model.sample(3)["curve"], atol=1e-4
+    )
     for given, sentence in (
         ({"curve": expert(lambda a: 2 * a + 0 * jnp.asarray(GRID), a=1.0)}, "makes other rows"),
         ({"curve": expert(lambda b: b + 0 * jnp.asarray(GRID), b=1.0)}, "give {'curve': your expert of a}"),
@@ -213,10 +230,14 @@ def test_built_in_experts_are_not_replaced(trial, tmp_path):
 
 def test_nodes_that_say_nothing_are_doubted():
     from latentry.graphs import Counts, Knowledge
-    from latentry.models.latent_graph import latent_graph
+    from latentry.models.causal_pima.latent_graph import latent_graph
 
     names = ("N1", "N2")
-    cases = {"node N1 has one value": [[50, 50], [0, 0]], "copies of each other": [[50, 0], [0, 50]], "": [[30, 20], [20, 30]]}
+    cases = {
+        "node N1 has one value": [[50, 50], [0, 0]],
+        "copies of each other": [[50, 0], [0, 50]],
+        "": [[30, 20], [20, 30]],
+    }
     for words, table in cases.items():
         counts = Counts.from_table(np.array(table, float), names)
         found = latent_graph(Graph(names, (), (2, 2)), counts, Knowledge(names), [])
@@ -226,7 +247,7 @@ def test_nodes_that_say_nothing_are_doubted():
 
 def test_both_ends_set_need_no_direction(trial, recwarn):
     data, _ = trial
-    model = lt.CausalPIMA(**QUICK, epochs=2).fit(data)
+    model = lt.CausalPIMA().set_params(**QUICK, epochs=2).fit(data)
     model.sample(3, do={"N1": 1, "N2": 0})
     assert not [w for w in recwarn if "either way" in str(w.message)]
 
@@ -236,6 +257,8 @@ def test_many_values_do_not_lie_on_one_line():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 6, 300)
     angle = 2 * np.pi * group / 6
-    rows = 4 * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(300, 5))
-    model = lt.CausalPIMA(**QUICK | {"nodes": (6,)}, epochs=40).fit(rows)
+    rows = 4 * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(
+        size=(300, 5)
+    )
+    model = lt.CausalPIMA().set_params(**QUICK | {"nodes": (6,)}, epochs=40).fit(rows)
     assert adjusted_rand_score(group, model.clusters(rows)) > 0.9

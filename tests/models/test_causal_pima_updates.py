@@ -12,9 +12,9 @@ from scipy.stats import multivariate_normal
 from latentry import graphs
 from latentry.generators import circles_graph
 from latentry.graphs import Graph, Knowledge
-from latentry.models.mixture_updates import Encoded, Gaussians, e_step, m_step, moments, shape_of
-from latentry.models.modes import hills, reading, rows_as_nodes
-from latentry.models.structural_em import (
+from latentry.models.causal_pima.first_reading import hills, reading, rows_as_nodes
+from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, e_step, m_step, moments, shape_of
+from latentry.models.causal_pima.structural_em import (
     Experiments,
     Latent,
     best_graph,

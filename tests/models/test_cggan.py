@@ -10,17 +10,29 @@ import pytest
 
 import latentry as lt
 from latentry.data import assemble
-from latentry.models.adversarial_steps import _averaged
-from latentry.models.adversarial_terms import Terms, _divergence, _encoded, draw_fakes, mismatch
-from latentry.models.saving import save_model
+from latentry.models.cggan.losses import Terms, _divergence, _encoded, draw_fakes, mismatch
+from latentry.models.cggan.updates import _averaged
+from latentry.models.estimator.fitting import task_for
+from latentry.models.estimator.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
 
-TINY = {"latent_dim": 6, "style_dim": 2, "channels": 2, "most_channels": 4, "style_width": 4, "batch_size": 8}
+TINY = {"latent_dim": 6, "style_dim": 2, "batch_size": 8}
+TINY |= {"networks__channels": 2, "networks__most_channels": 4, "networks__style_width": 4}
 
 
 def tiny(**changes):
-    return lt.CGGAN(**{**TINY, "epochs": 2, "autoencode": 0.0, "pretrain": 0.0, "progress": False, "seed": 3, **changes})
+    return lt.CGGAN().set_params(
+        **{
+            **TINY,
+            "epochs": 2,
+            "adversarial__autoencode": 0.0,
+            "adversarial__pretrain": 0.0,
+            "progress": False,
+            "seed": 3,
+            **changes,
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +101,11 @@ def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
 def test_what_cannot_be_asked_of_it(fitted, pictures):
     images = pictures["image"]
     unseen = "domain 7 was not among the 2 domains the model was fitted with"
-    for ask in (lambda: fitted.sample(2, domain=7), lambda: fitted.translate(images, to=7), lambda: fitted.reconstruct(images, 7)):
+    for ask in (
+        lambda: fitted.sample(2, domain=7),
+        lambda: fitted.translate(images, to=7),
+        lambda: fitted.reconstruct(images, 7),
+    ):
         with pytest.raises(lt.DataError, match=unseen):
             ask()
     with pytest.raises(lt.DataError, match="domain has 2 entries for 3 pictures"):
@@ -115,14 +131,13 @@ def test_save_load_and_the_same_fit_again(fitted, pictures, tmp_path, same):
 def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path, same):
     """Players, average, optimisers, probability of augmentation, history: the same bits from each of the six moments."""
     model, moments = tiny(), []
-    for name in ("layout_", "fingerprint_", "rows_", "facts_"):
-        setattr(model, name, getattr(fitted, name))
+    model.record_ = model.study(pictures)
 
     def keep(state):
         save_model(model, tmp_path / f"at-{len(moments)}", state)
         moments.append(state)
 
-    run(model._task(pictures), save=keep, save_every=1, progress=False)
+    run(task_for(model, pictures), save=keep, save_every=1, progress=False)
     assert len(moments) == 6
     for number in (0, 1, 3, 4):
         resumed = tiny().fit(pictures, run=tmp_path / f"at-{number}", resume=True)
@@ -241,7 +256,9 @@ def test_samples_are_drawn_from_the_law_of_content(fitted):
 def test_a_latent_that_the_mask_leaves_still_takes_part_in_the_law_of_content(fitted):
     generator = eqx.tree_at(lambda g: g.domains.importance, fitted.module_.makers.generator, jnp.array([1.0, 0.05]))
     last = generator.content.layers.last.weight
-    generator = eqx.tree_at(lambda g: g.content.layers.last.weight, generator, jax.random.normal(jax.random.key(0), last.shape))
+    generator = eqx.tree_at(
+        lambda g: g.content.layers.last.weight, generator, jax.random.normal(jax.random.key(0), last.shape)
+    )
     noise = jax.random.normal(jax.random.key(1), (6,))
     slopes = np.asarray(jax.jacobian(lambda one: generator.codes(one[None])[0])(noise))
     assert np.array_equal(slopes[0], np.eye(6)[0])
@@ -353,7 +370,7 @@ def test_the_loop_sees_what_is_not_finite(fitted, pictures):
 
 
 def test_phases():
-    model = tiny(epochs=14, autoencode=0.3, pretrain=0.3)
+    model = tiny(epochs=14, adversarial__autoencode=0.3, adversarial__pretrain=0.3)
     assert (model.phases()[0].name, model.phases()[0].epochs) == ("autoencode", 4)
     assert [(phase.name, phase.epochs, phase.loss.weights.sparsity) for phase in model.phases()[1:]] == [
         ("pretrain", 3, 0.0),
@@ -363,5 +380,5 @@ def test_phases():
 
 
 def test_precision():
-    assert tiny()._precision() == (jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16)
-    assert tiny(precision="bfloat16")._precision() == jnp.bfloat16
+    assert tiny().networks.dtype == (jnp.float32 if jax.default_backend() == "cpu" else jnp.bfloat16)
+    assert tiny(networks__precision="bfloat16").networks.dtype == jnp.bfloat16

@@ -5,14 +5,14 @@ import pytest
 
 import latentry as lt
 from latentry.models import model_class, picture_grid, write_png
-from latentry.models.picture_checks import check_resolution
+from latentry.models.cggan.checks import check_resolution
 
 IMAGES = np.random.default_rng(0).uniform(size=(8, 8, 8, 3)).astype(np.float32)
 DOMAIN = np.repeat(["day", "night"], 4)
 
 
 def refuse(match, images=IMAGES, domain=DOMAIN, **changes):
-    model = lt.CGGAN(**{"latent_dim": 4, "style_dim": 2, "progress": False, **changes})
+    model = lt.CGGAN().set_params(**{"latent_dim": 4, "style_dim": 2, "progress": False, **changes})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lt.DataWarning)  # the domains are small
         with pytest.raises(lt.DataError, match=match):
@@ -42,8 +42,8 @@ def test_values_outside_the_declared_range():
     bad[3, 0, 0, 0] = 1.5
     refuse(r"modality 'x', row 3: 1.5 lies outside value_range = \(0, 1\)", images=bad)
     refuse(r"row 3: 1.5 lies outside value_range = \(-1, 1.2\)", images=bad, value_range=(-1, 1.2))
-    refuse("value_range = 3: give two numbers", value_range=3)
-    refuse(r"value_range = \(1, 0\): give the lowest and the highest", value_range=(1, 0))
+    refuse("value_range=3: not 2 numbers", value_range=3)
+    refuse(r"value_range=\(1, 0\): not the lowest and the highest", value_range=(1, 0))
 
 
 def test_resolution():
@@ -57,17 +57,17 @@ def test_resolution():
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"style_dim": 9}, "style_dim = 9, but there are 4 latents"),
-        ({"conditioning": "flows"}, "conditioning = 'flows' is not known; did you mean 'flow'"),
-        ({"conditioning": "embedding"}, 'with conditioning="embedding" set sparsity=0'),
-        ({"augmentation": ("shear",)}, "augmentation 'shear' is not known"),
-        ({"precision": "float16"}, "precision = 'float16' is not known"),
+        ({"style_dim": 9}, "style_dim=9: there are 4 latents"),
+        ({"conditioning": "flows"}, "conditioning='flows': not known; did you mean 'flow'"),
+        ({"conditioning": "embedding"}, 'With conditioning="embedding" set sparsity=0'),
+        ({"adversarial__augmentation": ("shear",)}, "augmentation=.*'shear' is not known"),
+        ({"networks__precision": "float16"}, "precision='float16': not known"),
         ({"validation": 0.1}, "losses of two players say nothing on held-out rows"),
-        ({"restarts": 2}, "restarts = 2: CGGAN has no held-out loss to choose by"),
-        ({"translation": 1.0}, "translation = 1.0: give a share from 0 to below 1"),
-        ({"r1": -1}, "r1 = -1: give a number above 0"),
-        ({"channels": 0}, "channels = 0: give a whole number of at least 1"),
-        ({"law_layers": -1}, "law_layers = -1: give a whole number of at least 0"),
+        ({"restarts": 2}, "restarts=2: there is no held-out loss to choose by"),
+        ({"adversarial__translation": 1.0}, "translation=1.0: not a number of at least 0 below 1"),
+        ({"adversarial__r1": -1}, "r1=-1: not a number of at least 0"),
+        ({"networks__channels": 0}, "channels=0: not a whole number of at least 1"),
+        ({"networks__law_layers": -1}, "law_layers=-1: not a whole number of at least 0"),
     ],
 )
 def test_parameters(changes, match):

@@ -9,19 +9,20 @@ import pytest
 import latentry as lt
 from latentry.data import Batch
 from latentry.models import choose_sparsity
-from latentry.models.conditional import Manifold
-from latentry.models.sparse import AnchoredManifold, Penalties, all_but_given, changes, mixing_strengths
-from latentry.models.sparsity_path import _chosen
+from latentry.models.cgvae.losses import AnchoredManifold, Penalties, changes, mixing_strengths
+from latentry.models.cgvae.module import all_but_given
+from latentry.models.networks import NegativeElbo
+from latentry.models.selection.choose_sparsity import _chosen
 from latentry.nets import SparsityTerm
 
 SMALL = {
-    "blocks": 2,
-    "components": 4,
+    "flow__blocks": 2,
+    "flow__components": 4,
     "epochs": 30,
     "batch_size": 64,
     "restarts": 1,
     "progress": False,
-    "optimiser": "adam",
+    "flow__optimiser": "adam",
 }
 
 
@@ -37,17 +38,20 @@ def wide():
 
 @pytest.fixture(scope="module")
 def exact(data):
-    return lt.CGVAE(**SMALL).fit(data)
+    return lt.CGVAE().set_params(**SMALL).fit(data)
 
 
 @pytest.fixture(scope="module")
 def staged(wide):
-    return lt.CGVAE(latent_dim=2, hidden=(8,), **SMALL).fit(wide)
+    return lt.CGVAE().set_params(latent_dim=2, hidden=(8,), **SMALL).fit(wide)
 
 
 def test_without_a_penalty_it_is_the_identifiable_flow(data):
     few = SMALL | {"epochs": 3}
-    plain, mine = lt.IFlow(shrink=0, **few).fit(data), lt.CGVAE(sparsity=0.0, start="random", **few).fit(data)
+    plain, mine = (
+        lt.IFlow().set_params(domain_prior__shrink=0, **few).fit(data),
+        lt.CGVAE().set_params(sparsity=0.0, mixing_penalty__start="random", **few).fit(data),
+    )
     assert np.allclose(mine.transform(data), plain.transform(data), atol=1e-2)  # sums in another order
     assert mine.score(data) == pytest.approx(plain.score(data), abs=1e-3)
     assert mine.score_name == "log likelihood"
@@ -60,8 +64,8 @@ def differences(model, module, data, latents):
         step = 1e-2 * latents.std(axis=0)[j] * np.eye(latents.shape[1], dtype=np.float32)[j]
         ends = []
         for sign in (1, -1):
-            moved = jax.vmap(module.flow.inverse)(jnp.asarray(latents + sign * step))
-            ends.append(np.asarray(moved if model.facts_["exact"] else module.networks.means(moved)["x"]))
+            moved = jax.vmap(module.inner.flow.inverse)(jnp.asarray(latents + sign * step))
+            ends.append(np.asarray(moved if model.priors.facts.exact else module.inner.networks.means(moved)["x"]))
         found[:, j] = (np.abs(ends[0] - ends[1]) / 2e-2).mean(axis=0)
     return found
 
@@ -71,7 +75,7 @@ def test_the_mixing_is_that_of_the_inverse_map(kind, request, data, wide):
     model, rows = (request.getfixturevalue(kind), data if kind == "exact" else wide)
     some = rows.take(np.arange(250) * (len(rows) // 250))
     latents = model.transform(some).astype(np.float32)
-    scale = model.statistics_.apply("x", some["x"]).std(axis=0)
+    scale = model.record_.statistics.apply("x", some["x"]).std(axis=0)
     expected = differences(model, model.module_, some, latents) / scale[:, None]
     assert np.allclose(model.mixing(some), expected, atol=0.05)
     assert model.support(some, edge=0.3).present.tolist() == (model.mixing(some) > 0.3).tolist()
@@ -79,18 +83,18 @@ def test_the_mixing_is_that_of_the_inverse_map(kind, request, data, wide):
 
 def test_the_mixing_does_not_depend_on_units(data, exact):
     other = lt.Dataset(data["x"] * [1e3, 1, 1e-3] + 5, data.domain)
-    again = lt.CGVAE(**SMALL).fit(other)
+    again = lt.CGVAE().set_params(**SMALL).fit(other)
     assert np.allclose(again.mixing(other), exact.mixing(data), atol=0.05)
 
 
 def test_a_weight_buys_sparsity_with_likelihood(data, exact):
-    tight = lt.CGVAE(**SMALL | {"sparsity": 2.0}).fit(data)
+    tight = lt.CGVAE().set_params(**SMALL | {"sparsity": 2.0}).fit(data)
     assert tight.mixing(data).sum() < exact.mixing(data).sum() - 0.3
     assert tight.score(data) < exact.score(data)
 
 
 def batch_of(model, data, rows=64):
-    values = jnp.asarray(model.statistics_.apply("x", data["x"][:rows]), jnp.float32)
+    values = jnp.asarray(model.record_.statistics.apply("x", data["x"][:rows]), jnp.float32)
     return Batch({"x": values}, {"x": jnp.ones(rows)}, jnp.asarray(data.domain.values[:rows]), jnp.ones(rows))
 
 
@@ -117,11 +121,11 @@ def test_the_bound_alone_on_an_image_and_a_table(rng):
     settings = SMALL | {
         "epochs": 2,
         "estimation": "elbo",
-        "derivative": "random",
+        "mixing_penalty__derivative": "random",
         "encoder": "dense",
         "decoder": "dense",
     }
-    model = lt.CGVAE(latent_dim=2, hidden=(8,), **settings).fit(rows)
+    model = lt.CGVAE().set_params(latent_dim=2, hidden=(8,), **settings).fit(rows)
     assert model.mixing(rows).shape == (23, 2)
     assert model.reconstruct(rows)["image"].shape == (40, 4, 5)
     assert "lower bound" in model.score_name
@@ -134,7 +138,7 @@ def test_the_penalty_is_the_sum_of_strengths(exact, data):
         float(mixing_strengths(exact.module_, batch).sum(axis=(1, 2)).mean()), rel=1e-4
     )
     assert parts["change"] == pytest.approx(
-        float(changes(exact.module_.prior, exact.module_.seen[:200]).sum()), rel=1e-4
+        float(changes(exact.module_.inner.prior, exact.module_.inner.seen[:200]).sum()), rel=1e-4
     )
 
 
@@ -145,10 +149,10 @@ def test_the_weight_is_given_and_not_trained(exact):
 def test_a_mask_holds_latents_still(rng):
     rows = rng.normal(size=(2000, 3)) * np.where(np.arange(2000)[:, None] % 2, [1, 1, 3.0], 1)
     data = lt.Dataset(rows, domain=np.arange(2000) % 2)
-    settings = SMALL | {"epochs": 40, "blocks": 1, "sparsity": 0.1}
-    model = lt.CGVAE(mask=0.05, **settings).fit(data)
+    settings = SMALL | {"epochs": 40, "flow__blocks": 1, "sparsity": 0.1}
+    model = lt.CGVAE().set_params(domain_prior__mask=0.05, **settings).fit(data)
     assert model.changing_.sum() == 1
-    law = model.latent_laws()
+    law = model.latent_distributions()
     still = ~model.changing_
     assert np.abs(np.log(law.scale[0] / law.scale[1]))[still].max() < 0.15
 
@@ -175,14 +179,14 @@ def test_laws_of_free_form():
     u = np.arange(2000) % 2
     humps = rng.choice([-1.5, 1.5], size=(2000, 2)) + 0.3 * rng.normal(size=(2000, 2))
     rows = humps * np.where(u[:, None], [1, 2.0], 1.0)
-    settings = SMALL | {"epochs": 60, "blocks": 1, "components": 1, "sparsity": 0.0, "learning_rate": 0.03}
-    model = lt.CGVAE(prior_flow=True, **settings).fit(rows, u)
+    settings = SMALL | {"epochs": 60, "flow__blocks": 1, "flow__components": 1, "sparsity": 0.0, "learning_rate": 0.03}
+    model = lt.CGVAE().set_params(domain_prior__free_form=True, **settings).fit(rows, u)
     spread = np.array([rows[u == k].std(axis=0) for k in (0, 1)])
     gaussian = -(np.log(spread) + 0.5 * np.log(2 * np.pi * np.e)).sum(axis=1).mean()
     assert model.score(rows, u) > gaussian + 0.2
     assert model.sample(5).shape == (5, 2)
-    assert model.latent_laws().scale.shape == (2, 2)
-    assert "free form" in model.latent_laws().promise
+    assert model.latent_distributions().scale.shape == (2, 2)
+    assert "free form" in model.latent_distributions().promise
 
 
 def test_the_weight_is_chosen_by_likelihood_then_stability():
@@ -200,7 +204,10 @@ def test_the_weight_is_chosen_by_likelihood_then_stability():
 def test_the_price_of_an_edge_decides_between_weights(data):
     """At no price the best likelihood wins; at a high one the fewest edges do."""
     settings = SMALL | {"epochs": 2}
-    paths = [choose_sparsity(lt.CGVAE(**settings), data, path=(0.0, 2.0), starts=2, price=p) for p in (0.0, 50.0)]
+    paths = [
+        choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.0, 2.0), starts=2, price=p)
+        for p in (0.0, 50.0)
+    ]
     free, dear = paths
     counts = np.array([one.edge_count(data.split(0.8, 0.2, seed=0)[1]) for one in dear.best])
     for path, price in ((free, 0.0), (dear, 50.0)):  # the same fits, judged at other prices
@@ -212,7 +219,7 @@ def test_the_price_of_an_edge_decides_between_weights(data):
 @pytest.mark.usefixtures("few_tries")
 def test_a_path_of_weights(data):
     settings = SMALL | {"epochs": 2}  # weights, starts and support: that all of it fits together
-    path = choose_sparsity(lt.CGVAE(**settings), data, path=(0.1, 0.0), starts=2, share=0.2)
+    path = choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.1, 0.0), starts=2, share=0.2)
     assert path.weights == (0.0, 0.1)
     assert path.weight in path.weights
     assert path.model.sparsity == path.weight
@@ -225,30 +232,33 @@ def test_a_path_of_weights(data):
 
 
 def fit(rows, **changes):
-    return lt.CGVAE(**SMALL | changes).fit(rows)
+    return lt.CGVAE().set_params(**SMALL | changes).fit(rows)
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda d: fit(d, sparsity=-1), "sparsity = -1: give a finite number of at least 0"),
-        (lambda d: fit(d, sparsity="auto"), "sparsity = 'auto'"),
-        (lambda d: fit(d, mask=float("nan")), "mask = nan"),
-        (lambda d: fit(d, penalty="l0"), "penalty = 'l0' is not known"),
-        (lambda d: fit(d, derivative="exat"), "did you mean 'exact'"),
+        (lambda d: fit(d, sparsity=-1), "sparsity=-1: not a number of at least 0"),
+        (lambda d: fit(d, sparsity="auto"), "sparsity='auto'"),
+        (lambda d: fit(d, domain_prior__mask=float("nan")), "domain_prior__mask=nan"),
+        (lambda d: fit(d, mixing_penalty__kind="l0"), "mixing_penalty__kind='l0': not known"),
+        (lambda d: fit(d, mixing_penalty__derivative="exat"), "did you mean 'exact'"),
         (lambda d: fit(d, estimation="elbow"), "did you mean 'elbo'"),
-        (lambda d: fit(d, threshold=0), "threshold = 0: give the strength"),
-        (lambda d: fit(d, start="liner"), "did you mean 'linear'"),
-        (lambda d: fit(d, relax=1.5), "relax = 1.5: give a share of the epochs"),
+        (lambda d: fit(d, mixing_penalty__threshold=0), "threshold=0: not a number above 0"),
+        (lambda d: fit(d, mixing_penalty__start="liner"), "did you mean 'linear'"),
+        (lambda d: fit(d, mixing_penalty__relax=1.5), "relax=1.5: not a number of at least 0 of at most 1"),
         (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price = -1"),
-        (lambda d: fit(d, penalty_rows=0), "penalty_rows = 0"),
-        (lambda d: fit(d, directions=0), "directions = 0"),
-        (lambda d: fit(d, latent_dim=4), "more latents than the data can hold"),
-        (lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)), "for these data give a number"),
+        (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows=0"),
+        (lambda d: fit(d, mixing_penalty__directions=0), "directions=0"),
+        (lambda d: fit(d, latent_dim=4), "more latents than a row holds numbers"),
+        (
+            lambda d: fit(lt.Dataset({"picture": np.ones((20, 4, 4))}, domain=[0, 1] * 10)),
+            "Give a number for these data",
+        ),
         (lambda d: fit(d.with_domain(None)), "needs a domain for each row"),
         (lambda d: fit(d.with_domain([0] * len(d))), "at least 2 domains, the data have 1"),
         (lambda d: choose_sparsity(lt.IFlow(), d), "give a CGVAE, not IFlow"),
-        (lambda d: choose_sparsity(lt.CGVAE(), d, starts=1), "starts = 1"),
+        (lambda d: choose_sparsity(lt.CGVAE(), d, starts=1), "starts=1"),
         (lambda d: choose_sparsity(lt.CGVAE(), d, path=()), "path: give some weights"),
     ],
 )
@@ -261,7 +271,7 @@ def test_rows_of_a_domain_never_seen_have_no_score(exact, data):
     strange = lt.Dataset(data["x"][:4], domain=["elsewhere"] * 4)
     with pytest.raises(lt.DataError, match="'elsewhere'"):
         exact.score(strange)
-    with pytest.raises(lt.DataError, match="edge = 1"):
+    with pytest.raises(lt.DataError, match="edge=1"):
         exact.support(data, edge=1)
 
 
@@ -269,12 +279,12 @@ def test_coordinates_of_a_staged_fit_are_held_near_the_linear_start(staged, wide
     """The term is half the pull times the squared distance, for an anchor moved by a known step."""
     batch, key = batch_of(staged, wide), jax.random.key(0)
     module = staged.module_
-    encoded = np.asarray(module.networks.encode(batch)[0])
+    encoded = np.asarray(module.inner.networks.encode(batch)[0])
     for anchor in (module.anchor, module.anchor + 0.5):
         moved = eqx.tree_at(lambda tree: tree.anchor, module, anchor)
         expected = ((encoded - np.asarray(batch.values["x"] @ anchor.T)) ** 2).sum(axis=1).mean()
-        loss, parts = AnchoredManifold(Manifold(), pull=3.0)(moved, batch, key)
-        plain, _ = Manifold()(moved, batch, key)
+        loss, parts = AnchoredManifold(NegativeElbo(), pull=3.0)(moved, batch, key)
+        plain, _ = NegativeElbo()(moved.inner, batch, key)
         assert float(parts["apart"]) == pytest.approx(expected, rel=1e-4)
         assert float(loss - plain) == pytest.approx(1.5 * expected, rel=1e-3)
     assert not all_but_given(module).anchor
@@ -293,5 +303,5 @@ def test_no_linear_start_where_there_is_none(wide):
     settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "relax": 0.0, "sparsity": 0.0}  # few programs
     flat = lt.Dataset(np.column_stack([wide["x"], np.ones(len(wide))]), wide.domain)
     with pytest.warns(lt.DataWarning, match="column 5 never changes"):
-        assert lt.CGVAE(**settings).fit(flat).facts_["starts"] == []
-    assert lt.CGVAE(**settings, start="random").fit(wide).facts_["starts"] == []
+        assert lt.CGVAE().set_params(**settings).fit(flat).priors.facts.starts.size == 0
+    assert lt.CGVAE().set_params(**settings, mixing_penalty__start="random").fit(wide).priors.facts.starts.size == 0

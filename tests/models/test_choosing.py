@@ -4,28 +4,28 @@ import pytest
 import latentry as lt
 from latentry.models import choose
 
-SMALL = {"blocks": 1, "components": 2, "epochs": 6, "batch_size": 64, "progress": False}
+SMALL = {"flow__blocks": 1, "flow__components": 2, "epochs": 6, "batch_size": 64, "progress": False}
 
 
 def test_the_better_model_is_chosen_by_rows_that_none_saw():
     """Sources with changing spreads: a prior that only moves cannot follow."""
     data = lt.generators.segments(domains=4, rows_per_domain=200, latents=2, layers=1, seed=0)
-    found = choose([lt.IFlow(**SMALL, prior="mean"), lt.IFlow(**SMALL, prior="variance")], data, seed=1)
+    found = choose([lt.IFlow().set_params(**SMALL, prior="mean"), lt.IFlow().set_params(**SMALL, prior="variance")], data, seed=1)
     assert found.model.prior == "variance"
     assert found.scores[1] > found.scores[0] + 2 * found.errors[0]
     assert found.errors[1] == 0
     assert found.rows == 80
     training, aside = data.split(0.9, 0.1, seed=1)
     assert found.scores[1] == found.model.score(aside)
-    assert found.model.rows_ == len(training)
+    assert found.model.record_.rows == len(training)
     assert "best" in repr(found)
 
 
 BAD = {
     "none": ([], {}, "give a list of models"),
     "strange": (["iflow"], {}, "'iflow' is not a model"),
-    "share": ([lt.IFlow(**SMALL)], {"share": 0}, "share = 0"),
-    "kinds": ([lt.IFlow(**SMALL), lt.VAE(latent_dim=1, hidden=(4,), epochs=1)], {}, "not of one kind"),
+    "share": ([lt.IFlow().set_params(**SMALL)], {"share": 0}, "share = 0"),
+    "kinds": ([lt.IFlow().set_params(**SMALL), lt.VAE(latent_dim=1, hidden=(4,), epochs=1)], {}, "not of one kind"),
 }
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
+from latentry.models.estimator.fitting import task_for
 from latentry.training import operations_per_row
 
 
@@ -33,9 +34,9 @@ def test_operations_are_counted_as_by_hand():
     """A dense network of n weights costs about 2 operations a weight forwards, 4 backwards; its first layer 2."""
     data = lt.Dataset(np.random.default_rng(0).normal(size=(64, 50)))
     model = lt.VAE(hidden=(100,), latent_dim=2, batch_size=64, validation=0, progress=False)
-    model._learn(data)
+    model.record_ = model.study(data)
     dense = 6 * (100 * 4 + 2 * 100 + 100 * 50) + 4 * 50 * 100
-    assert operations_per_row(model._task(data)) == pytest.approx(dense, rel=0.25)
+    assert operations_per_row(task_for(model, data)) == pytest.approx(dense, rel=0.25)
 
 
 def test_a_model_stays_as_it_was(images):
@@ -47,4 +48,4 @@ def test_a_model_stays_as_it_was(images):
 
 def test_a_program_with_loops_makes_no_promise():
     rows = np.random.default_rng(0).normal(size=(420, 3))
-    assert "not known before a fit" in lt.IFlow(blocks=1).describe(rows, np.arange(420) % 7)
+    assert "not known before a fit" in lt.IFlow().set_params(flow__blocks=1).describe(rows, np.arange(420) % 7)

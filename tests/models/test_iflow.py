@@ -8,21 +8,21 @@ from scipy import stats
 
 import latentry as lt
 from latentry.data import Batch
-from latentry.models.conditional import Shrunk
+from latentry.models.domain_prior import Shrunk
 from latentry.nets import prior_for
 
-SMALL = {"blocks": 2, "components": 4, "epochs": 30, "progress": False}
+SMALL = {"flow__blocks": 2, "flow__components": 4, "epochs": 30, "progress": False}
 
 
 def test_it_finds_the_sources_from_the_domains_and_not_without_them():
     data = lt.generators.segments(domains=10, rows_per_domain=300, latents=2, layers=2, seed=0)
     training, held_out = data.split(0.8, 0.2)
-    settings = SMALL | {"blocks": 4, "components": 6, "batch_size": 64, "epochs": 60}
-    flow = lt.IFlow(**settings).fit(training)
+    settings = SMALL | {"flow__blocks": 4, "flow__components": 6, "batch_size": 64, "epochs": 60}
+    flow = lt.IFlow().set_params(**settings).fit(training)
     found = lt.mcc(flow.transform(held_out), held_out.factors)
     assert found > 0.95
     shuffled = training.with_domain(np.random.default_rng(0).permutation(training.domain.values))
-    lost = lt.IFlow(**settings).fit(shuffled)
+    lost = lt.IFlow().set_params(**settings).fit(shuffled)
     assert lt.mcc(lost.transform(held_out), held_out.factors) < found - 0.1
 
 
@@ -31,7 +31,7 @@ def test_the_likelihood_is_that_of_a_gaussian(rng):
     mixing = rng.normal(size=(3, 3))
     rows = rng.normal(size=(2500, 3)) @ mixing + 5
     u = rng.integers(0, 2, size=2500)
-    model = lt.IFlow(**SMALL).fit(rows[:2000], u[:2000])
+    model = lt.IFlow().set_params(**SMALL).fit(rows[:2000], u[:2000])
     truth = stats.multivariate_normal(mean=np.full(3, 5), cov=mixing.T @ mixing).logpdf(rows[2000:]).mean()
     assert abs(model.score(rows[2000:], u[2000:]) - truth) < 0.1
     drawn = model.sample(4000)
@@ -43,7 +43,7 @@ def test_a_continuous_domain(rng):
     u = rng.uniform(-1, 1, size=1500)
     sources = rng.normal(size=(1500, 2)) * np.exp(np.column_stack([u, -2 * u]))
     rows = np.tanh(sources @ np.array([[1.0, 0.4], [-0.5, 1.0]])) + 0.1 * sources
-    model = lt.IFlow(**SMALL, prior_hidden=(8,)).fit(rows[:1200], u[:1200])
+    model = lt.IFlow().set_params(**SMALL, domain_prior__hidden=(8,)).fit(rows[:1200], u[:1200])
     assert lt.mcc(model.transform(rows[1200:]), sources[1200:], "spearman") > 0.9
     assert model.sample(5).shape == (5, 2)
 
@@ -52,25 +52,27 @@ def test_the_units_of_a_continuous_domain_do_not_matter(rng):
     u = rng.uniform(-1, 1, size=300)
     rows = rng.normal(size=(300, 2)) * np.exp(np.column_stack([u, -u]))
     settings = SMALL | {"epochs": 2}
-    plain, years = (lt.IFlow(**settings).fit(rows, of) for of in (u, 2005 + 15 * u))
+    plain, years = (lt.IFlow().set_params(**settings).fit(rows, of) for of in (u, 2005 + 15 * u))
     assert np.allclose(plain.transform(rows), years.transform(rows), atol=1e-2)
     grid = np.linspace(-1, 1, 5)
-    assert np.allclose(plain.latent_laws(u=grid).scale, years.latent_laws(u=2005 + 15 * grid).scale, rtol=1e-2)
-    assert len(plain.latent_laws().rows) == 6  # each stands for 50 rows
+    assert np.allclose(
+        plain.latent_distributions(u=grid).scale, years.latent_distributions(u=2005 + 15 * grid).scale, rtol=1e-2
+    )
+    assert len(plain.latent_distributions().rows) == 6  # each stands for 50 rows
 
 
 def test_a_domain_whose_rows_were_taken_away_is_forgotten(rng):
     data = lt.Dataset(rng.normal(size=(90, 2)), domain=["a", "b", "c"] * 30)
     left = data.take(np.flatnonzero(data.domain.values != 1))
-    model = lt.IFlow(**SMALL | {"epochs": 1}).fit(left)
-    assert model.latent_laws().labels == ("a", "c")
+    model = lt.IFlow().set_params(**SMALL | {"epochs": 1}).fit(left)
+    assert model.latent_distributions().labels == ("a", "c")
     assert model.transform(left).shape == (60, 2)
     assert model.n_features_out == 2
 
 
 def test_rows_of_a_domain_never_seen_have_no_score(rng):
     rows = rng.normal(size=(60, 2))
-    model = lt.IFlow(**SMALL | {"epochs": 1}).fit(rows, ["a", "b"] * 30)
+    model = lt.IFlow().set_params(**SMALL | {"epochs": 1}).fit(rows, ["a", "b"] * 30)
     with pytest.raises(lt.DataError, match="domain 'c' was not among the 2 domains"):
         model.score(rows, ["a", "c"] * 30)
     assert np.isfinite(model.score(rows[:4], ["b", "b", "b", "b"]))
@@ -79,18 +81,22 @@ def test_rows_of_a_domain_never_seen_have_no_score(rng):
 
 def test_only_the_first_means_move(rng):
     data = lt.Dataset(rng.normal(size=(90, 3)), domain=["a", "b", "c"] * 30)
-    laws = lt.IFlow(**SMALL | {"epochs": 2}, moving=1).fit(data).latent_laws()
+    laws = lt.IFlow().set_params(**SMALL | {"epochs": 2}, domain_prior__moving=1).fit(data).latent_distributions()
     varies = np.ptp(laws.location, axis=0)
     assert varies[0] > 0
     assert (varies[1:] == 0).all()
     assert (np.ptp(laws.scale, axis=0) > 0).all()
 
 
-@pytest.mark.parametrize("u", [np.array([0, 0, 1, 2]), np.array([[0.1], [0.1], [0.5], [0.7]])], ids=["labels", "columns"])
+@pytest.mark.parametrize(
+    "u", [np.array([0, 0, 1, 2]), np.array([[0.1], [0.1], [0.5], [0.7]])], ids=["labels", "columns"]
+)
 def test_a_shrunk_loss_adds_the_variance_of_the_scales(u):
     """Against NumPy, over the domains as they occurred: what the batch holds does not matter."""
     continuous = u.ndim == 2
-    law = prior_for("gaussian", 2, domains=1 if continuous else 3, continuous=continuous, hidden=(4,), key=jax.random.key(0))
+    law = prior_for(
+        "gaussian", 2, domains=1 if continuous else 3, continuous=continuous, hidden=(4,), key=jax.random.key(0)
+    )
     u = jnp.asarray(u)
     batch = Batch({}, {}, u[:1], jnp.ones(1))
     module = SimpleNamespace(prior=law, seen=u)
@@ -102,11 +108,11 @@ def test_a_shrunk_loss_adds_the_variance_of_the_scales(u):
 
 def test_shrinking_draws_the_scales_together(rng):
     rows, u = rng.normal(size=(300, 2)) * rng.uniform(0.5, 2, size=(10, 2)).repeat(30, axis=0), np.arange(10).repeat(30)
-    model = lt.IFlow(**SMALL | {"epochs": 60}, batch_size=16, shrink=10.0).fit(rows, u)
+    model = lt.IFlow().set_params(**SMALL | {"epochs": 60}, batch_size=16, domain_prior__shrink=10.0).fit(rows, u)
     uneven = [row["uneven"] for row in model.history_ if row["phase"] == "fit"]
     assert [*dict.fromkeys(model.history_["phase"])] == ["fit", "laws"]
     assert max(uneven[5:]) < 0.01  # of the log-scales, whose spread in the data is .35 ** 2 a latent
-    spread = np.log(model.latent_laws().scale).std(axis=0)
+    spread = np.log(model.latent_distributions().scale).std(axis=0)
     own = np.log([model.transform(rows[u == k]).std(axis=0) for k in range(10)]).std(axis=0)
     assert (spread > 0.4 * own).all()  # 30 rows a domain; the laws are those of the latents found, not the shrunk ones
 
@@ -114,10 +120,14 @@ def test_shrinking_draws_the_scales_together(rng):
 def test_rows_of_a_chosen_domain(rng):
     scale = np.array([[1.0, 1.0], [5.0, 1.0]])
     u = np.arange(600) % 2
-    model = lt.IFlow(**SMALL, batch_size=16).fit(rng.normal(size=(600, 2)) * scale[u], np.array(["calm", "wild"])[u])
-    calm, wild = model.sample(400, "calm"), model.sample(400, u="wild", seed=1)
+    model = (
+        lt.IFlow()
+        .set_params(**SMALL, batch_size=16)
+        .fit(rng.normal(size=(600, 2)) * scale[u], np.array(["calm", "wild"])[u])
+    )
+    calm, wild = model.sample(400, "calm"), model.sample(400, domain="wild", seed=1)
     assert wild[:, 0].std() > 2 * calm[:, 0].std()
-    each = model.sample(400, u=np.array(["calm", "wild"])[np.arange(400) % 2])
+    each = model.sample(400, domain=np.array(["calm", "wild"])[np.arange(400) % 2])
     assert each[1::2, 0].std() > 2 * each[::2, 0].std()
     with pytest.raises(lt.DataError, match="domain 'mild' was not among the 2 domains"):
         model.sample(3, "mild")
@@ -129,8 +139,8 @@ def test_rows_of_a_chosen_domain(rng):
 def test_rows_at_a_value_of_a_continuous_domain(rng):
     v = rng.uniform(-1, 1, size=600)
     u = 2000 + 10 * v
-    settings = SMALL | {"batch_size": 16, "prior_hidden": (8,)}
-    model = lt.IFlow(**settings).fit(rng.normal(size=(600, 2)) * np.exp(np.column_stack([2 * v, v])), u)
+    settings = SMALL | {"batch_size": 16, "domain_prior__hidden": (8,)}
+    model = lt.IFlow().set_params(**settings).fit(rng.normal(size=(600, 2)) * np.exp(np.column_stack([2 * v, v])), u)
     assert model.sample(300, 2009)[:, 0].std() > 2 * model.sample(300, [1991.0])[:, 0].std()
     for wrong, sentence in {
         "lab": "fitted with a continuous u; give numbers",
@@ -142,26 +152,38 @@ def test_rows_at_a_value_of_a_continuous_domain(rng):
 
 
 BAD = {
-    "moving latents": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"moving": 4}, "moving = 4, but there are 3 latents"),
+    "moving latents": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__moving": 4},
+        "moving=4: there are 3 latents",
+    ),
     "moving in place": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
-        {"moving": 1, "prior": "variance"},
-        "under prior = 'variance' no location moves",
+        {"domain_prior__moving": 1, "prior": "variance"},
+        "under prior='variance' no location moves",
     ),
     "moving and tilted": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
-        {"moving": 1, "prior": "exponential"},
+        {"domain_prior__moving": 1, "prior": "exponential"},
         "further statistics move every mean",
     ),
-    "nothing changes": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"moving": 0, "prior": "mean"}, "leaves nothing"),
-    "shrink": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"shrink": -1.0}, "shrink = -1.0: give a weight"),
+    "nothing changes": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__moving": 0, "prior": "mean"},
+        "nothing then changes with u",
+    ),
+    "shrink": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"domain_prior__shrink": -1.0},
+        "shrink=-1.0: not a number of at least 0",
+    ),
     "two modalities": (lambda r: lt.Dataset({"a": r, "b": r}, domain=[0, 1] * 10), {}, "takes one table"),
     "no domain": (lambda r: lt.Dataset(r), {}, "needs a domain for each row"),
     "one domain": (lambda r: lt.Dataset(r, domain=[0] * 20), {}, "at least 2 domains, the data have 1"),
     "more latents": (
         lambda r: lt.Dataset(r, domain=[0, 1] * 10),
         {"latent_dim": 4},
-        "more latents than the data can hold",
+        "more latents than a row holds numbers",
     ),
     "a copy": (
         lambda r: lt.Dataset(np.column_stack([r, 2 * r[:, 1]]), domain=[0, 1] * 10),
@@ -181,9 +203,13 @@ BAD = {
     ),
     "one row": (lambda r: lt.Dataset(r, domain=["a"] * 19 + ["b"]), {}, "domain 'b' has 1 row: too few"),
     "constant u": (lambda r: lt.Dataset(r, domain=np.full(20, 0.5)), {}, "u is constant in column 0"),
-    "optimiser": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"optimiser": "soup"}, "did you mean 'soap'"),
-    "table": (lambda r: lt.Dataset(r, domain=r[:, 0]), {"prior_table": True}, "u is continuous: a table has one row"),
-    "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"blocks": 0}, "blocks = 0"),
+    "optimiser": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__optimiser": "soup"}, "did you mean 'soap'"),
+    "table": (
+        lambda r: lt.Dataset(r, domain=r[:, 0]),
+        {"domain_prior__table": True},
+        "u is continuous, and a table has one row",
+    ),
+    "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__blocks": 0}, "flow__blocks=0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
 }
 
@@ -192,4 +218,4 @@ BAD = {
 def test_bad_input(case, rng):
     make, changes, sentence = BAD[case]
     with pytest.raises(lt.DataError, match=sentence):
-        lt.IFlow(**SMALL | changes).fit(make(rng.normal(size=(20, 3))))
+        lt.IFlow().set_params(**SMALL | changes).fit(make(rng.normal(size=(20, 3))))

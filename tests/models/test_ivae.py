@@ -6,9 +6,17 @@ from scipy import stats
 
 import latentry as lt
 from latentry.data import Batch
-from latentry.models.conditional import NegativeBound, WeightedSplit
+from latentry.models.domain_prior import NegativeBound
+from latentry.models.ivae.losses import WeightedSplit
 
-SMALL = {"latent_dim": 2, "hidden": (32, 32), "blocks": 3, "components": 6, "batch_size": 64, "progress": False}
+SMALL = {
+    "latent_dim": 2,
+    "hidden": (32, 32),
+    "flow__blocks": 3,
+    "flow__components": 6,
+    "batch_size": 64,
+    "progress": False,
+}
 
 
 @pytest.fixture(scope="module")
@@ -19,13 +27,13 @@ def wide():
 
 @pytest.fixture(scope="module")
 def staged(wide):
-    return lt.IVAE(**SMALL, epochs=60).fit(wide[0])
+    return lt.IVAE().set_params(**SMALL, epochs=60).fit(wide[0])
 
 
 @pytest.fixture(scope="module")
 def plain(wide):
     return {
-        sight: lt.IVAE(**SMALL, estimation="elbo", encoder_sees=sight, epochs=3).fit(wide[0])
+        sight: lt.IVAE().set_params(**SMALL, estimation="elbo", bound__encoder_sees=sight, epochs=3).fit(wide[0])
         for sight in ("product", "joint", "data")
     }
 
@@ -39,7 +47,9 @@ def test_it_finds_the_sources_behind_more_columns_and_noise(wide, staged):
 
 def test_the_flow_does_the_same_when_told_fewer_latents_than_columns(wide):
     training, held_out = wide
-    model = lt.IFlow(latent_dim=2, hidden=(32, 32), blocks=3, components=6, batch_size=64, epochs=60, progress=False)
+    model = lt.IFlow().set_params(
+        latent_dim=2, hidden=(32, 32), flow__blocks=3, flow__components=6, batch_size=64, epochs=60, progress=False
+    )
     found = model.fit(training).transform(held_out)
     assert lt.mcc(found, held_out.factors) > 0.9
     assert model.score_name.startswith("evidence lower bound")
@@ -53,7 +63,7 @@ def test_laws_are_those_of_the_true_latents(wide, staged):
     codes = training.domain.values
     sources = np.column_stack([*training.factors.values()])
     spread = np.stack([sources[codes == u].std(axis=0) for u in range(10)])
-    laws = staged.latent_laws()
+    laws = staged.latent_distributions()
     assert laws.location.shape == laws.scale.shape == (10, 2)
     assert laws.rows.sum() == len(training)
     for latent, found in enumerate(pairs.found):
@@ -118,20 +128,22 @@ def test_the_spread_of_a_latent_is_that_of_draws_through_the_map(wide, staged):
     centre, width = module.coordinates(batch)
     drawn = centre + width * jax.random.normal(jax.random.key(0), (4000, *centre.shape))
     spread = jax.lax.map(lambda c: module.flow.forward_rows(c)[0], drawn).std(axis=0)
-    _, scale = module.posterior(batch, jax.random.key(0))
+    _, scale = module.encode(batch, jax.random.key(0))
     assert np.median(np.abs(np.asarray(spread / scale) - 1)) < 0.1
 
 
 def test_fit_transform_passes_the_domain_on(wide):
     rows, u = wide[0]["x"], wide[0].domain.values
-    settings = SMALL | {"estimation": "elbo", "encoder_sees": "joint", "epochs": 1}
-    found = lt.IVAE(**settings).fit_transform(rows, u)
-    assert (found == lt.IVAE(**settings).fit(rows, u).transform(rows, u)).all()
+    settings = SMALL | {"estimation": "elbo", "bound__encoder_sees": "joint", "epochs": 1}
+    found = lt.IVAE().set_params(**settings).fit_transform(rows, u)
+    assert (found == lt.IVAE().set_params(**settings).fit(rows, u).transform(rows, u)).all()
 
 
 def test_the_weight_of_the_divergence_counts_in_a_staged_fit_too(wide):
     settings = SMALL | {"epochs": 3}
-    one, two = (lt.IVAE(**settings, beta=beta).fit(wide[0]).transform(wide[1]) for beta in (1.0, 20.0))
+    one, two = (
+        lt.IVAE().set_params(**settings, training__beta=beta).fit(wide[0]).transform(wide[1]) for beta in (1.0, 20.0)
+    )
     assert (one != two).any()
 
 
@@ -169,8 +181,12 @@ def test_a_continuous_domain_and_further_statistics(rng):
     u = rng.uniform(-1, 1, size=600)
     rows = rng.normal(size=(600, 2)) * np.exp(np.column_stack([u, -2 * u]))
     wide = np.column_stack([rows, rows.sum(axis=1), rows[:, 0] ** 2])
-    model = lt.IVAE(**SMALL | {"hidden": (8,)}, prior="exponential", statistics=4, epochs=4).fit(wide, u)
-    laws = model.latent_laws(u=np.linspace(-1, 1, 7))
+    model = (
+        lt.IVAE()
+        .set_params(**SMALL | {"hidden": (8,)}, prior="exponential", domain_prior__statistics=4, epochs=4)
+        .fit(wide, u)
+    )
+    laws = model.latent_distributions(u=np.linspace(-1, 1, 7))
     assert laws.natural.shape == (7, 2, 4)
     assert laws.fisher.shape == (7, 2, 4, 4)
     assert np.isfinite(model.score(wide, u))
@@ -184,7 +200,7 @@ def test_relaxed_coins(rng):
     model = lt.IVAE(latent_dim=1, hidden=(8,), likelihood="concrete", estimation="elbo", epochs=5, progress=False)
     assert np.isfinite(model.fit(rows, u).score(rows, u))
     assert model.sample(10).min() > 0
-    assert model.latent_laws().promise is True
+    assert model.latent_distributions().promise is True
     with pytest.raises(lt.DataError, match="strictly between 0 and 1"):
         model.fit(np.round(rows), u)
 
@@ -192,20 +208,23 @@ def test_relaxed_coins(rng):
 def test_no_promise_for_discrete_observations(rng):
     rows = rng.integers(0, 2, size=(60, 4)).astype(float)
     model = lt.IVAE(latent_dim=1, hidden=(4,), likelihood="bernoulli", estimation="elbo", epochs=1, progress=False)
-    assert "withdrawn" in model.fit(rows, [0, 1, 2] * 20).latent_laws().promise
+    assert "withdrawn" in model.fit(rows, [0, 1, 2] * 20).latent_distributions().promise
 
 
 BAD = {
     "estimation": ({"estimation": "elob"}, "did you mean 'elbo'"),
-    "sight": ({"encoder_sees": "u"}, "encoder_sees = 'u' is not known"),
-    "sight of a staged fit": ({"encoder_sees": "joint"}, 'is for estimation="elbo"'),
-    "split": ({"estimation": "elbo", "split": (1, 2)}, "give four weights"),
-    "split of a staged fit": ({"split": (1, 1, 1, 1)}, 'use it with estimation="elbo"'),
-    "importance": ({"importance": 0}, "importance = 0"),
-    "prior": ({"prior": "normal"}, "prior 'normal' is not known"),
-    "statistics": ({"prior": "exponential", "statistics": 2}, "statistics = 2: give a whole number of at least 3"),
-    "beta beside importance": ({"beta": 2.0, "importance": 3}, "leave it at 1"),
-    "temperature": ({"temperature": 0.0}, "temperature = 0.0"),
+    "sight": ({"bound__encoder_sees": "u"}, "encoder_sees='u': not known"),
+    "sight of a staged fit": ({"bound__encoder_sees": "joint"}, 'Use it with estimation="elbo"'),
+    "split": ({"estimation": "elbo", "bound__split": (1, 2)}, "not 4 numbers of at least 0"),
+    "split of a staged fit": ({"bound__split": (1, 1, 1, 1)}, 'Use it with estimation="elbo"'),
+    "importance": ({"bound__importance": 0}, "importance=0"),
+    "prior": ({"prior": "normal"}, "prior='normal': not known"),
+    "statistics": (
+        {"prior": "exponential", "domain_prior__statistics": 2},
+        "statistics=2: not a whole number of at least 3",
+    ),
+    "beta beside importance": ({"training__beta": 2.0, "bound__importance": 3}, "Leave it at 1"),
+    "temperature": ({"networks__temperature": 0.0}, "temperature=0.0"),
 }
 
 
@@ -213,7 +232,7 @@ BAD = {
 def test_bad_input(case, rng):
     changes, sentence = BAD[case]
     with pytest.raises(lt.DataError, match=sentence):
-        lt.IVAE(**SMALL | {"epochs": 1} | changes).fit(rng.normal(size=(40, 3)), [0, 1] * 20)
+        lt.IVAE().set_params(**SMALL | {"epochs": 1} | changes).fit(rng.normal(size=(40, 3)), [0, 1] * 20)
 
 
 def test_modalities_with_holes_and_subsets_of_them(rng):
@@ -222,7 +241,11 @@ def test_modalities_with_holes_and_subsets_of_them(rng):
     table, curve = latent * [1.0, -1.0, 2.0], np.sin(latent * np.linspace(0, 1, 8))[..., None]
     table[5], curve[7] = np.nan, np.nan
     data = lt.Dataset({"table": table, "curve": curve}, domain=u)
-    model = lt.IVAE(latent_dim=1, hidden=(8,), blocks=1, components=2, epochs=4, progress=False).fit(data)
+    model = (
+        lt.IVAE()
+        .set_params(latent_dim=1, hidden=(8,), flow__blocks=1, flow__components=2, epochs=4, progress=False)
+        .fit(data)
+    )
     assert np.isfinite(model.transform(data)).all()
     alone = model.transform(lt.Dataset({"curve": curve[:5]}))
     assert alone.shape == (5, 1)
@@ -237,4 +260,4 @@ def test_a_saved_model_is_the_same_model(wide, staged, tmp_path):
     rows = wide[1]
     assert (again.transform(rows) == staged.transform(rows)).all()
     assert again.score(rows) == staged.score(rows)
-    assert (again.latent_laws().scale == staged.latent_laws().scale).all()
+    assert (again.latent_distributions().scale == staged.latent_distributions().scale).all()

@@ -9,7 +9,7 @@ from scipy import stats
 
 import latentry as lt
 from latentry.data import Batch
-from latentry.models.networks import Networks
+from latentry.models.networks import ModalityNets
 from latentry.nets import Dense, head_for
 
 
@@ -38,7 +38,7 @@ def linear_networks(loadings, scale, mean_map, log_scale):
 
     encoder = Affine(jnp.asarray(mean_map, jnp.float32), jnp.asarray(log_scale, jnp.float32))
     assert Dense(latents, columns, (), key=key)(jnp.ones(latents)).shape == (columns,)
-    return Networks(
+    return ModalityNets(
         {"x": encoder},
         {"x": Linear(jnp.asarray(loadings, jnp.float32))},
         {"x": head_for("gaussian", (columns,), scale=scale)},
@@ -146,14 +146,14 @@ def test_hidden_modalities_leave_every_row_something():
 def test_beta_trades_fit_for_divergence(curved):
     last = {}
     for beta in (0.1, 4.0):
-        model = lt.VAE(beta=beta, epochs=15, hidden=(16,), learning_rate=1e-2, progress=False).fit(curved)
+        model = lt.VAE().set_params(training__beta=beta, epochs=15, hidden=(16,), learning_rate=1e-2, progress=False).fit(curved)
         last[beta] = model.history_[-1]
     assert last[0.1]["divergence"] > last[4.0]["divergence"]
     assert last[0.1]["reconstruction"] < last[4.0]["reconstruction"]
 
 
 def test_divergence_keeps_the_last_good_state(curved, tmp_path):
-    model = lt.VAE(learning_rate=1e30, clip=None, hidden=(4,), epochs=3, progress=False)
+    model = lt.VAE().set_params(learning_rate=1e30, training__clip=None, hidden=(4,), epochs=3, progress=False)
     with pytest.raises(lt.TrainingDiverged, match=r"phase 'fit', epoch 1, step \d+: .* not finite. Try learning_rate"):
         model.fit(curved, run=tmp_path / "run")
     kept = lt.load(tmp_path / "run")
@@ -207,7 +207,7 @@ def test_categories_with_holes():
     other = np.zeros((6, 1)) + np.arange(6)[:, None]
     data = lt.Dataset({"c": codes, "o": other}, observed={"c": codes[:, 0] < 99})
     model = lt.VAE(latent_dim=1, likelihood={"c": "categorical"}, hidden=(4,), epochs=1, progress=False).fit(data)
-    assert model.facts_["levels"] == {"c": 3}
+    assert model.observations.levels == {"c": 3}
     holes = lt.Dataset({"c": np.where(codes == 99, np.nan, codes), "o": other})
     assert model.transform(holes).shape == (6, 1)
 
@@ -222,10 +222,10 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
-        ("beta", -1),
-        ("beta", "a"),
-        ("modality_dropout", 1.0),
-        ("observation_scale", 0),
+        ("training__beta", -1),
+        ("training__beta", "a"),
+        ("networks__modality_dropout", 1.0),
+        ("networks__observation_scale", 0),
         ("likelihood", 3),
         ("encoder", "cnn"),
         ("encoder", 3),
@@ -233,7 +233,7 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
 )
 def test_own_parameters_are_checked(parameter, value, curved):
     with pytest.raises(lt.DataError, match="architecture 'cnn'" if value == "cnn" else parameter):
-        lt.VAE(**{parameter: value}, progress=False).fit(curved)
+        lt.VAE().set_params(**{parameter: value}, progress=False).fit(curved)
 
 
 def test_streaming_from_disk_gives_the_same_bits(tmp_path, rng, monkeypatch):
@@ -247,7 +247,7 @@ def test_streaming_from_disk_gives_the_same_bits(tmp_path, rng, monkeypatch):
     model = lt.VAE(latent_dim=2, epochs=3, hidden=(4,), batch_size=16, progress=False)
     in_memory = model.fit(rows, [0, 1] * 150)
     weights = jax.tree.leaves(in_memory.module_)
-    on_disk = lt.VAE(**model.get_params()).fit(lazy)
+    on_disk = lt.VAE().set_params(**model.get_params()).fit(lazy)
     assert all((a == b).all() for a, b in zip(weights, jax.tree.leaves(on_disk.module_), strict=True))
     assert on_disk.history_ == in_memory.history_
 

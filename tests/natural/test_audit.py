@@ -184,7 +184,7 @@ def test_the_noise_curve_falls():
     for scale, value in zip((0.2, 1.0, 4.0), values, strict=True):
         truth = 0.5 * np.log1p(variance / scale**2)
         assert truth * 0.9 - 0.005 < value < truth * 1.25 + 0.02
-    with pytest.raises(DataError, match="scales: 0 must be positive"):
+    with pytest.raises(DataError, match="scales=.*0 must be positive"):
         noise_curve(views, views["a"], [0], epsilon=0.1)
 
 
@@ -283,13 +283,16 @@ LATENT = np.arange(100) % 2
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: audit(ROWS, LATENT, epsilon=0), "epsilon=0 must be positive"),
-        (lambda: audit(ROWS, LATENT, epsilon=0.1, level=0.7), "level=0.7 must lie between"),
-        (lambda: audit(ROWS, LATENT, epsilon=0.1, fit=1), "fit=1 must lie between"),
+        (lambda: audit(ROWS, LATENT, epsilon=0), "epsilon=0: must be positive"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, level=0.7), "level=0.7: must lie between"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, fit=1), "fit=1: must lie between"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, mean="hoping"), "mean='hoping'.*Known: bernstein"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gausian"), "did you mean 'gaussian'"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, family="gaussian"), "needs blocks of numbers, and .* holds labels"),
-        (lambda: audit(ROWS, LATENT * 1.0, epsilon=0.1, family="gaussian", numbers=["a", "b"]), "declare noise=σ"),
+        (
+            lambda: audit(ROWS, LATENT * 1.0, epsilon=0.1, family="gaussian", numbers=["a", "b"]),
+            "family='gaussian'.*noise=σ",
+        ),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, numbers=["c"]), "numbers: no block is called 'c'"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, numbers=["a"], labels=["a"]), "in labels and in numbers"),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[*"x" * 98, "y", "y"]), "domain 'y' has too few.*: 1 to fit"),
@@ -298,18 +301,18 @@ LATENT = np.arange(100) % 2
             "domain 'y' has too few complete rows: 15 to fit students and 15 to audit, where at least 20",
         ),
         (lambda: audit(ROWS, LATENT, epsilon=0.1, labels=["c"]), "labels: no block is called 'c'.*Known: a, b"),
-        (lambda: audit(ROWS, LATENT[:50], epsilon=0.1), "the channel has 50 rows; the data have 100"),
-        (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[1, 2]), r"domain has shape \(2,\); there are 100 rows"),
-        (lambda: audit({"a": LATENT}, LATENT, epsilon=0.1), "at least two observables; there is 1 block"),
+        (lambda: audit(ROWS, LATENT[:50], epsilon=0.1), "channel.*50 rows.*100"),
+        (lambda: audit(ROWS, LATENT, epsilon=0.1, domain=[1, 2]), r"domain.*\(2,\).*100 rows"),
+        (lambda: audit({"a": LATENT}, LATENT, epsilon=0.1), r"blocks=\['a'\].*at least two observables"),
         (lambda: audit({"a": LATENT, "b": LATENT[:9]}, LATENT, epsilon=0.1), "different numbers of rows"),
         (lambda: audit({k: v[:20] for k, v in ROWS.items()}, LATENT[:20], epsilon=0.1), "20 complete rows are too few"),
-        (lambda: audit(np.zeros((100, 2)), LATENT, epsilon=0.1), "an array needs blocks="),
+        (lambda: audit(np.zeros((100, 2)), LATENT, epsilon=0.1), "blocks=None.*Give .*blocks="),
         (
             lambda: audit({"a": np.linspace(0, 1, 100), "b": LATENT}, LATENT, epsilon=0.1, family="discrete"),
-            "family='discrete' needs labels everywhere",
+            "family='discrete': needs labels everywhere",
         ),
         (lambda: audit(ROWS, np.full((100, 1), np.inf), epsilon=0.1), "not finite in row 0"),
-        (lambda: audit(ROWS, np.zeros((100, 1)), epsilon=0.1, quantiser=1), "quantiser=1 must be at least 2"),
+        (lambda: audit(ROWS, np.zeros((100, 1)), epsilon=0.1, quantiser=1), "quantiser=1: must be at least 2"),
         (
             lambda: audit(Dataset({"left": np.zeros((50, 1))}), np.zeros(50, int), epsilon=0.1, blocks=["lef"]),
             "no modality is called 'lef'; did you mean 'left'",

@@ -82,7 +82,7 @@ def test_the_radius_solves_its_equation_and_covers():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_largest_divergence_against_brute_force(seed):
-    """Three cells: no law of a dense grid inside the ball beats the dual bound, and the bound is nearly reached."""
+    """Three cells: no distribution of a dense grid inside the ball beats the dual bound, and the bound is nearly reached."""
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(150, rng.dirichlet(np.ones(3))).astype(float)
     reference = np.log(rng.dirichlet(np.full(3, 4.0)))

@@ -95,7 +95,7 @@ def test_an_almost_constant_latent_is_called_out():
     assert "almost constant" in " ".join(check(FAIR, channel).notes)
 
 
-def test_one_law_is_one_domain_and_counts_can_be_scaled():
+def test_one_distribution_is_one_domain_and_counts_can_be_scaled():
     report = check(4 * FAIR, CONSTANT, normalize=True)
     assert report.names == ("domain 0",)
     assert report.worst.region == "the only domain"
@@ -117,30 +117,30 @@ def test_a_worst_case_in_a_ball():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: check([FAIR * 8, FAIR], CONSTANT), r"laws\[0\] sums to 8, not 1; if these are counts, pass norm"),
-        (lambda: check([FAIR, -FAIR], CONSTANT), r"laws\[1\] has a negative entry -0.25 at cell \(0, 0\)"),
-        (lambda: check([FAIR, np.full((2, 3), 1 / 6)], CONSTANT), r"laws\[1\] has shape \(2, 3\) but laws\[0\]"),
-        (lambda: check([FAIR], np.ones((2, 3, 1))), r"channel has shape \(2, 3, 1\); expected \(2, 2\) \+"),
+        (lambda: check([FAIR * 8, FAIR], CONSTANT), r"laws\[0\].* 8, not 1.*normalize=True"),
+        (lambda: check([FAIR, -FAIR], CONSTANT), r"laws\[1\].*negative entry -0.25 at cell \(0, 0\)"),
+        (lambda: check([FAIR, np.full((2, 3), 1 / 6)], CONSTANT), r"laws\[1\].*\(2, 3\).*laws\[0\].*\(2, 2\)"),
+        (lambda: check([FAIR], np.ones((2, 3, 1))), r"channel.*\(2, 3, 1\).*expected \(2, 2\) \+"),
         (lambda: check([FAIR], 0.5 * CONSTANT), r"not a probability row at cell \(0, 0\), which occurs"),
-        (lambda: check(FAIR, CONSTANT, [1.0]), "weights or region ask for a mixture: stack"),
-        (lambda: check([FAIR, FAIR], CONSTANT, [0.5]), r"weights has shape \(1,\); there are 2 domains"),
-        (lambda: check([FAIR, FAIR], CONSTANT, [0.9, 0.9]), "weights sums to 1.8"),
-        (lambda: check([FAIR], CONSTANT, epsilon=0), "epsilon=0 must be positive"),
-        (lambda: check([FAIR], CONSTANT, names=["a", "b"]), "names has 2 entries; there are 1 domains"),
-        (lambda: check([FAIR], CONSTANT, observables=["a"]), "observables has 1 entries; there are 2 observables"),
-        (lambda: check([FAIR], CONSTANT, region=ball([0.5, 0.5], 0.1)), "region is over 2 domains; there are 1"),
-        (lambda: check([[[np.nan, 1], [0, 0]]], CONSTANT), r"laws\[0\] has the entry nan at cell \(0, 0\)"),
-        (lambda: check([[["a", 1], [0, 0]]], CONSTANT), r"laws\[0\] is not a table of numbers"),
-        (lambda: check([], CONSTANT), "laws is empty"),
-        (lambda: check(3.0, CONSTANT), "laws=3.0 is one number"),
-        (lambda: check([FAIR, FAIR], np.ones((2, 2, 2, 1))), r"channel has shape \(2, 2, 2, 1\).*look like 2 domains"),
-        (lambda: check([FAIR, FAIR], np.ones((2, 2))), r"channel has shape \(2, 2\): it needs one axis per observable"),
-        (lambda: check([FAIR, FAIR], np.ones(4)), r"channel has shape \(4,\): it needs .* 3 axes if"),
-        (lambda: check([FAIR], [[["a"]]]), "channel is not a table of numbers"),
+        (lambda: check(FAIR, CONSTANT, [1.0]), "one distribution.*weights or region ask for a mixture"),
+        (lambda: check([FAIR, FAIR], CONSTANT, [0.5]), r"weights.*\(1,\).*2 domains"),
+        (lambda: check([FAIR, FAIR], CONSTANT, [0.9, 0.9]), "weights: sums to 1.8"),
+        (lambda: check([FAIR], CONSTANT, epsilon=0), "epsilon=0: must be positive"),
+        (lambda: check([FAIR], CONSTANT, names=["a", "b"]), r"names=\['a', 'b'\].*1 domains"),
+        (lambda: check([FAIR], CONSTANT, observables=["a"]), r"observables=\['a'\].*2 observables"),
+        (lambda: check([FAIR], CONSTANT, region=ball([0.5, 0.5], 0.1)), "region=.*2 domains.* 1"),
+        (lambda: check([[[np.nan, 1], [0, 0]]], CONSTANT), r"laws\[0\].* nan at cell \(0, 0\)"),
+        (lambda: check([[["a", 1], [0, 0]]], CONSTANT), r"laws\[0\].*not a table of numbers"),
+        (lambda: check([], CONSTANT), "laws: is empty"),
+        (lambda: check(3.0, CONSTANT), "laws=3.0: is one number"),
+        (lambda: check([FAIR, FAIR], np.ones((2, 2, 2, 1))), r"channel.*\(2, 2, 2, 1\).*look like 2 domains"),
+        (lambda: check([FAIR, FAIR], np.ones((2, 2))), r"channel.*\(2, 2\).*one axis per observable"),
+        (lambda: check([FAIR, FAIR], np.ones(4)), r"channel.*\(4,\).* 3 axes if"),
+        (lambda: check([FAIR], [[["a"]]]), "channel: is not a table of numbers"),
         (lambda: check([FAIR, FAIR], CONSTANT, names=["pooled", "x"]), "names: 'pooled' is given twice or has another"),
         (lambda: check([FAIR, FAIR], CONSTANT, names=["x", "x"]), "names: 'x' is given twice"),
         (lambda: as_laws([[0.5, 0.5]]), "at least two observables"),
-        (lambda: as_law(np.zeros((2, 2))), "law has no mass"),
+        (lambda: as_law(np.zeros((2, 2))), "law: has no mass"),
         (lambda: as_law([]), "empty table"),
     ],
 )
@@ -153,7 +153,7 @@ def test_a_table_that_is_too_large_says_its_size_and_the_alternative():
     huge = np.broadcast_to(np.float64(0.0), (MAX_CELLS + 1,))
     with pytest.raises(DataError, match="67,108,865 cells.*audit samples with latentry.natural.audit"):
         as_law(huge)
-    with pytest.raises(DataError, match="channel needs a table of"):
+    with pytest.raises(DataError, match="channel: needs a table of"):
         as_channel(np.broadcast_to(np.float64(0.0), (2, 2**14, 2**12)), np.ones((2, 2**14), dtype=bool))
 
 

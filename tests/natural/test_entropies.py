@@ -102,5 +102,5 @@ def test_refused():
 
 @pytest.mark.parametrize("axis", [2, -1])
 def test_an_axis_that_does_not_exist(axis):
-    with pytest.raises(DataError, match=f"axis {axis} does not exist.*axes 0 to 1"):
+    with pytest.raises(DataError, match=f"axis {axis} does not exist.* 0 to 1"):
         entropy(np.full((2, 2), 0.25), [axis])

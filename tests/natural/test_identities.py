@@ -1,4 +1,4 @@
-"""Every identity of the mixture theory over random laws, to 1e-12; both counterexamples."""
+"""Every identity of the mixture theory over random distributions, to 1e-12; both counterexamples."""
 
 import itertools
 
@@ -89,14 +89,14 @@ def test_redundancy_gradient(case):
     family, alpha = case
     joint = np.tensordot(alpha, family.joint, axes=1)
     for i in range(family.observables):
-        slopes = family.redundancy_gradient([i], alpha)
+        gradients = family.redundancy_gradient([i], alpha)
         guess = joint.sum(axis=tuple(a for a in range(family.observables) if a != i), keepdims=True)
         guess = guess / guess.sum(axis=-1, keepdims=True)
         by_hand = [np.sum(q * np.log(family.channel / guess)) for q in family.joint]
-        same(slopes, by_hand)
-        same(alpha @ slopes, family.redundancy([i], alpha))
+        same(gradients, by_hand)
+        same(alpha @ gradients, family.redundancy([i], alpha))
         truth = np.array([float(family.redundancy([i], e)) for e in np.eye(family.domains)])
-        assert (truth <= slopes + 1e-12).all()
+        assert (truth <= gradients + 1e-12).all()
         gap = float(family.redundancy([i], alpha)) - alpha @ truth
         assert (truth <= (float(family.redundancy([i], alpha)) - gap) / alpha + 1e-12).all()
 
@@ -130,8 +130,8 @@ def test_mediation_gradient_and_ceiling(case):
     for j, e in enumerate(np.eye(family.domains)):
         # M is homogeneous of degree one, so plain partial derivatives exist off the simplex.
         ahead, behind = alpha + step * e, alpha - step * e
-        slope = (family.mediation(ahead) - family.mediation(behind)) / (2 * step)
-        assert slope == pytest.approx(gradient[j], abs=1e-7)
+        numerical = (family.mediation(ahead) - family.mediation(behind)) / (2 * step)
+        assert numerical == pytest.approx(gradient[j], abs=1e-7)
     joint = np.tensordot(alpha, family.joint, axes=1)
     for j, q in enumerate(family.joint):
         whole = conditional_divergence(q, joint, list(range(n)), n)
@@ -150,7 +150,7 @@ def conditional_divergence(q, p, axes, latent):
     return np.sum(a * np.log(a / a.sum(axis=rows) / (b / b.sum(axis=rows))))
 
 
-def test_the_jensen_step_goes_the_other_way(case):
+def test_the_jensen_step_goes_in_the_other_direction(case):
     """Σ_j α_j D(Q_j‖R_α) = M(α) + JSD_α(Q_1, ..., Q_k) ≥ M(α)."""
     family, alpha = case
     mixed = np.tensordot(alpha, family.joint, axes=1)

@@ -51,15 +51,15 @@ def test_gradients_of_nets(rows, soft, hidden):
     target = rng.dirichlet([1, 1, 1], 30) if soft else rng.standard_normal((30, 3))
     shapes = [(4, hidden), (hidden + 1, 3)] if hidden else [(4, 3)]
     layers = tuple(rng.standard_normal(shape) for shape in shapes)
-    value, slopes = Net(layers, soft).gradient(x, target)
+    value, gradients = Net(layers, soft).gradient(x, target)
     entropy = -(target * np.log(target)).sum() / 30 if soft else 0.0
     assert value == pytest.approx(Net(layers, soft).loss(x, target) + entropy)
-    for i, slope in enumerate(slopes):
+    for i, gradient in enumerate(gradients):
 
         def moved(w, i=i):
             return Net((*layers[:i], w.reshape(layers[i].shape), *layers[i + 1 :]), soft).loss(x, target)
 
-        assert slope.ravel() == pytest.approx(approx_fprime(layers[i].ravel(), moved, 1e-6), abs=1e-4)
+        assert gradient.ravel() == pytest.approx(approx_fprime(layers[i].ravel(), moved, 1e-6), abs=1e-4)
 
 
 def test_a_net_without_hidden_layer_is_a_logistic_regression(rows):

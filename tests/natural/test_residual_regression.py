@@ -1,4 +1,4 @@
-"""Residual tests on laws whose answer is known, and students that learn what trees cannot."""
+"""Residual tests on distributions whose answer is known, and students that learn what trees cannot."""
 
 import numpy as np
 import pytest
@@ -80,8 +80,12 @@ def test_a_net_learns_what_depends_on_all_columns_at_once(kind, monkeypatch):
     rows = as_rows(views, channel, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=0)
     taught = redundancy_bounds.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert taught.student == "net"
-    monkeypatch.setattr(redundancy_bounds, "_of_numbers", lambda block, rows: {"boosted trees": redundancy_bounds._trees_mean})
-    monkeypatch.setattr(redundancy_bounds, "_of_labels", lambda block, rows: {"boosted trees": redundancy_bounds._trees})
+    monkeypatch.setattr(
+        redundancy_bounds, "_of_numbers", lambda block, rows: {"boosted trees": redundancy_bounds._trees_mean}
+    )
+    monkeypatch.setattr(
+        redundancy_bounds, "_of_labels", lambda block, rows: {"boosted trees": redundancy_bounds._trees}
+    )
     before = redundancy_bounds.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert before.student == "boosted trees"
     assert taught.losses.mean() < 0.6 * before.losses.mean()

@@ -1,4 +1,4 @@
-"""Columns become the laws and the channel that wrote them."""
+"""Columns become the distributions and the channel that wrote them."""
 
 import numpy as np
 import pytest
@@ -57,15 +57,15 @@ def test_domains_that_disagree_about_the_channel_show_drift():
     ("call", "words"),
     [
         (lambda: from_columns({"A": [0]}, [0]), "at least two observables"),
-        (lambda: from_columns({"A": [0], "B": [0, 1]}, [0]), r"column 'B' has shape \(2,\); the latent has 1 rows"),
+        (lambda: from_columns({"A": [0], "B": [0, 1]}, [0]), r"column 'B'.*\(2,\).*1 rows"),
         (lambda: from_columns({"A": [], "B": []}, []), "no rows"),
-        (lambda: from_columns({"A": [0.0, np.nan], "B": [0, 1]}, [0, 1]), "column 'A' is empty in row 1"),
-        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[0.7]), "neither counts .* nor probabilities"),
-        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[-1]), "mass is -1.0 in row 0"),
-        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[1, 2]), r"mass has shape \(2,\)"),
+        (lambda: from_columns({"A": [0.0, np.nan], "B": [0, 1]}, [0, 1]), "column 'A'.*empty in row 1"),
+        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[0.7]), "sums to 0.7 .*counts .* or probabilities"),
+        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[-1]), "mass=-1.0 in row 0"),
+        (lambda: from_columns({"A": [0], "B": [0]}, [0], mass=[1, 2]), r"mass.*\(2,\)"),
         (
             lambda: from_columns({"A": [0, 1], "B": [0, 1]}, [0, 1], domain=["a", "b"], mass=[0, 3]),
-            "domain 'a' has no mass",
+            "domain 'a'.*no mass",
         ),
     ],
 )
@@ -81,14 +81,14 @@ def test_too_many_cells_are_refused_before_they_are_made():
 
 
 def test_empty_cells_of_text_are_named():
-    with pytest.raises(DataError, match="column 'A' is empty in row 1"):
+    with pytest.raises(DataError, match="column 'A'.*empty in row 1"):
         from_columns({"A": np.array(["x", None, "y"], dtype=object), "B": [0, 1, 1]}, ["u", "u", "v"])
     mixed = from_columns({"A": np.array(["x", 2, "y"], dtype=object), "B": [0, 1, 1]}, ["u", "u", "v"])
     assert mixed.observables["A"] == ("2", "x", "y")
 
 
 def test_certainties_are_probabilities():
-    """One cell of mass one in each domain is a law, not two rows."""
+    """One cell of mass one in each domain is a distribution, not two rows."""
     found = from_columns({"A": [0, 1], "B": [0, 1]}, [0, 1], domain=["a", "b"], mass=[1.0, 1.0])
     assert found.rows is None
     assert found.notes == ()

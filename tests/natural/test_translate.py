@@ -53,7 +53,7 @@ def test_the_best_pair_of_blocks_is_chosen():
 def test_bad_input():
     with pytest.raises(DataError, match="1 observables"):
         translate([0.5, 0.5], np.ones((2, 1)), np.ones((2, 1)))
-    with pytest.raises(DataError, match=r"b has shape \(2, 1\)"):
+    with pytest.raises(DataError, match=r"b.*\(2, 1\)"):
         translate(np.full((2, 2), 0.25), np.ones((2, 2, 1)), np.ones((2, 1)))
     with pytest.raises(DataError, match="together need a table of"):
         translate(np.full((2, 2), 0.25), np.full((2, 2, 8192), 1 / 8192), np.full((2, 2, 8192), 1 / 8192))

@@ -162,15 +162,15 @@ def test_a_bound_survives_running_out_of_nodes():
 
 
 def test_bad_regions():
-    with pytest.raises(DataError, match="no mixture has weights between"):
+    with pytest.raises(DataError, match="no mixture"):
         box([0.6, 0.6], [1, 1])
-    with pytest.raises(DataError, match="radius=0 must be positive"):
+    with pytest.raises(DataError, match="radius=0: must be positive"):
         ball([0.5, 0.5], 0)
     with pytest.raises(DataError, match="low has shape"):
         box([0.5], [0.5, 1.0])
-    with pytest.raises(DataError, match=r"vertex 1 is \[0.5, 0.6\]; weights are ≥ 0 and sum to 1"):
+    with pytest.raises(DataError, match=r"vertices\[1\]=\[0.5, 0.6\].*sum to 1"):
         Region(np.array([[1.0, 0.0], [0.5, 0.6]]), "by hand")
-    with pytest.raises(DataError, match=r"vertices has shape \(2,\)"):
+    with pytest.raises(DataError, match=r"vertices.*\(2,\)"):
         Region(np.array([1.0, 0.0]), "by hand")
     with pytest.raises(DataError, match="too many corners"):
         box(np.zeros(20), np.ones(20))

@@ -21,12 +21,12 @@ def test_resumed_at_every_step_is_the_straight_run(tmp_path, same):
 
     straight = model().fit(rows)
     moments = []
-    from latentry.models.saving import save_model
+    from latentry.models.estimator.fitting import task_for
+    from latentry.models.estimator.saving import save_model
 
     fitted = model()
-    fitted.layout_ = straight.layout_
-    fitted.fingerprint_, fitted.rows_, fitted.facts_ = straight.fingerprint_, straight.rows_, straight.facts_
-    work = fitted._task(lt.Dataset(rows))
+    fitted.record_ = fitted.study(lt.Dataset(rows))
+    work = task_for(fitted, lt.Dataset(rows))
 
     def keep(state):
         save_model(fitted, tmp_path / f"at-{len(moments)}", state)
@@ -98,11 +98,11 @@ def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng, same):
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.warns(lt.DataWarning, match="interrupted after 3 epochs"):
-        model = lt.VAE(**settings).fit(rows, run=tmp_path / "run", logger=Interrupting())
+        model = lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run", logger=Interrupting())
     assert model.state_.stopped == "interrupted"
     assert model.transform(rows).shape == (200, 1)
-    straight = lt.VAE(**settings).fit(rows)
-    from_file = lt.VAE(**settings).fit(rows, run=tmp_path / "run", resume=True)
+    straight = lt.VAE().set_params(**settings).fit(rows)
+    from_file = lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run", resume=True)
     in_memory = model.fit(rows, resume=True)
     for resumed in (from_file, in_memory):
         assert same(resumed.state_.arrays(), straight.state_.arrays())
@@ -111,15 +111,15 @@ def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng, same):
 def test_resume_refuses_what_is_not_the_same(tmp_path, rng):
     rows = rng.normal(size=(40, 3))
     settings = {"latent_dim": 1, "hidden": (4,), "epochs": 2, "progress": False}
-    lt.VAE(**settings).fit(rows, run=tmp_path / "run")
+    lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run")
     with pytest.raises(lt.CheckpointError, match="holds an earlier run: pass resume=True"):
-        lt.VAE(**settings).fit(rows, run=tmp_path / "run")
+        lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run")
     with pytest.raises(lt.CheckpointError, match="the earlier run has seed = 0, this model 1"):
-        lt.VAE(**settings, seed=1).fit(rows, run=tmp_path / "run", resume=True)
+        lt.VAE().set_params(**settings, seed=1).fit(rows, run=tmp_path / "run", resume=True)
     with pytest.raises(lt.DataError, match="same shapes, other values"):
-        lt.VAE(**settings).fit(rows + 1, run=tmp_path / "run", resume=True)
+        lt.VAE().set_params(**settings).fit(rows + 1, run=tmp_path / "run", resume=True)
     with pytest.raises(lt.DataError, match="expecting 3 features"):
-        lt.VAE(**settings).fit(rows[:, :2], run=tmp_path / "run", resume=True)
+        lt.VAE().set_params(**settings).fit(rows[:, :2], run=tmp_path / "run", resume=True)
 
 
 def test_several_devices_give_the_same_result():

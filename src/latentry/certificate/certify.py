@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 import sklearn
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.audits import AUDITS
 from latentry.certificate.certificate import Certificate
@@ -22,6 +23,7 @@ from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
+from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
@@ -139,7 +141,7 @@ def _column(values: Any) -> Any:
 
 
 def _split(latents: Any, data: Dataset, seen: Any) -> Split:
-    if not hasattr(latents, "channel"):
+    if not isinstance(latents, HasChannel):
         return unseen_rows(data, seen)
     if seen is not None:
         raise DataError("seen is for latents made elsewhere: a model knows which rows it was fitted on.")
@@ -148,13 +150,13 @@ def _split(latents: Any, data: Dataset, seen: Any) -> Split:
 
 def _check_fits(latents: Any, data: Dataset) -> None:
     """A model of these features, or latents of these rows."""
-    if hasattr(latents, "channel"):
-        if not hasattr(latents, "layout_"):
+    if isinstance(latents, HasChannel):
+        if isinstance(latents, KeepsFitRecord) and latents.fit_record() is None:
             raise DataError(f"this {type(latents).__name__} is not fitted: call fit first.")
         return
-    if hasattr(latents, "transform"):
+    if isinstance(latents, BaseEstimator | TransformerMixin):
         raise DataError(f"{type(latents).__name__} is another library's: give its latents, such as its transform(data).")
-    count = len(latents) if hasattr(latents, "__len__") else 0
+    count = len(latents) if isinstance(latents, Sized) else 0
     if count != len(data):
         raise DataError(
             f"the latents have {count} rows and the data {len(data)}: give one row of latents per row of data."
@@ -162,7 +164,7 @@ def _check_fits(latents: Any, data: Dataset) -> None:
 
 
 def _taken(latents: Any, rows: np.ndarray) -> Any:
-    if hasattr(latents, "channel"):
+    if isinstance(latents, HasChannel):
         return latents
     return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
 
@@ -173,12 +175,10 @@ def _about(subject: Subject) -> dict[str, Any]:
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
     about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
     if model is not None:
-        about |= {
-            "model": repr(model),
-            "fitted_on": getattr(model, "fingerprint_", None),
-            "rows": getattr(model, "rows_", None),
-        }
-        about["seed"] = getattr(model, "seed", None)
+        record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
+        about |= {"model": repr(model), "fitted_on": None, "rows": None, "seed": None}
+        if record is not None:
+            about |= {"fitted_on": record.fingerprint, "rows": record.rows, "seed": record.seed}
     return about
 
 

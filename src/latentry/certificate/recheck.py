@@ -12,6 +12,7 @@ import numpy as np
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.certify import certify
 from latentry.certificate.question import Number, Part
+from latentry.contracts import KeepsFitRecord
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound
@@ -75,7 +76,8 @@ def check(
             f"{data.fingerprint[:12]}…."
         )
     mark = certificate.subject.get("fitted_on")
-    if mark is not None and mark != getattr(latents, "fingerprint_", None):
+    record = latents.fit_record() if isinstance(latents, KeepsFitRecord) else None
+    if mark is not None and (record is None or record.fingerprint != mark):
         raise DataError("the certificate is about another fit: the model was trained on other rows.")
     options = {name: value for name, value in certificate.settings.items() if name in _OPTIONS}
     again = certify(
@@ -123,7 +125,7 @@ def _sayings(certificate: Certificate) -> dict[str, tuple[str, list[float]]]:
             bounds = "; ".join(f"{b.direction} {b.confidence} {b.value:.6g}" for b in verdict.evidence.values())
             found[f"{name}, {claim}".rstrip(", ")] = f"{verdict.sentence} [{bounds}]"
         for title, number in part.numbers.items():
-            found[f"{name}, number {title}"] = getattr(number, "direction", "")
+            found[f"{name}, number {title}"] = number.direction if isinstance(number, Bound) else ""
     return {name: (_NUMBER.sub("#", text), [float(n) for n in _NUMBER.findall(text)]) for name, text in found.items()}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from latentry.certificate.splitting import Split
+from latentry.contracts import KeepsFitRecord
 from latentry.data import Dataset
 from latentry.errors import DataError
 
@@ -20,7 +21,8 @@ def refitted(
     """Fits from the seeds after the model's own; none of them sees a row that is audited."""
     if not count:
         return ()
-    if not hasattr(model, "channel"):
+    record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
+    if record is None:
         raise DataError("restarts: latents made elsewhere cannot be fitted again; only a model can.")
     if split.trained is None:
         raise DataError(
@@ -31,7 +33,7 @@ def refitted(
     for number in range(1, count + 1):
         if progress is not None:
             progress(f"restart {number} of {count}")
-        again = clone(model).set_params(seed=model.seed + number, restarts=1, progress=False)
+        again = clone(model).set_params(seed=record.seed + number, restarts=1, progress=False)
         found.append(again.fit(training))
         if again.state_.stopped == "interrupted":
             raise KeyboardInterrupt

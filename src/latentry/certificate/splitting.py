@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from latentry.contracts import FitRecord, KeepsFitRecord
 from latentry.data import Dataset, row_marks
 from latentry.errors import DataError
 
@@ -44,16 +44,12 @@ def rows_to_audit(model: Any, data: Dataset) -> Split:
     A fit records the numbers of the rows that it held out, for the very data that it was given, and a mark of every row,
     by which rows are known in other data too: in another order, with another domain, or among more rows.
     """
-    fingerprint = getattr(model, "fingerprint_", None)
-    if fingerprint is None:
-        return _trusted(data, "The model keeps no fingerprint of its training rows")
-    held_out = getattr(model, "held_out_", None)
-    if fingerprint == data.fingerprint and held_out is not None:
-        return _validation(data, held_out)
-    marks = getattr(model, "marks_", None)
-    if not marks:
-        return _trusted(data, "Their fingerprint is not that of the training rows")
-    return _by_marks(model, data, marks)
+    record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
+    if record is None:
+        return _trusted(data, "The model keeps no record of its training rows")
+    if record.fingerprint == data.fingerprint:
+        return _validation(data, record.held_out)
+    return _by_marks(record, data)
 
 
 def _validation(data: Dataset, held_out: np.ndarray) -> Split:
@@ -67,9 +63,9 @@ def _validation(data: Dataset, held_out: np.ndarray) -> Split:
     return _enough(Split(held_out, "validation", sentence, len(data), trained))
 
 
-def _by_marks(model: Any, data: Dataset, marks: Mapping[str, np.ndarray]) -> Split:
+def _by_marks(record: FitRecord, data: Dataset) -> Split:
     """Row by row: one that trained the model is known wherever it stands, and whatever domain it is given now."""
-    own = row_marks(data, model.layout_.modalities)
+    own, marks = row_marks(data, record.layout.modalities), record.marks
     held = marks.get("held out", own[:0])
     if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
         sentence = f"None of the {len(data)} rows is one of those that the model was fitted to."

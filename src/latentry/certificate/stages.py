@@ -9,6 +9,7 @@ import numpy as np
 
 from latentry.certificate.leading_components import is_label
 from latentry.certificate.subject import Subject
+from latentry.contracts import HasLatentDistributions
 
 __all__ = ["Stage", "stages"]
 
@@ -69,7 +70,7 @@ def _natural(subject: Subject) -> float:
 _WORK: Mapping[str, Callable[[Subject], float]] = MappingProxyType(
     {
         "fit": lambda subject: _NOTHING if subject.model is None else 1.5,
-        "identifiable": lambda subject: 1.0 if hasattr(subject.model, "latent_laws") else _NOTHING,
+        "identifiable": lambda subject: 1.0 if isinstance(subject.model, HasLatentDistributions) else _NOTHING,
         "informative": _informative,
         "natural": _natural,
         "causal": lambda subject: 0.1 if len(subject.nodes) > 1 else _NOTHING,

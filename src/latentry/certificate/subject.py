@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from latentry.certificate.splitting import FEWEST
+from latentry.contracts import HasChannel, HasClusters, HasGraph
 from latentry.data import (
     CategoricalChannel,
     Channel,
@@ -124,7 +125,7 @@ class Subject:
 def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[Any] = ()) -> Subject:
     """Latents of the rows, from a model, a channel, or an array."""
     blocks_of(data, settings.blocks)  # a mistyped block is noticed before anything is computed
-    if hasattr(source, "channel"):
+    if isinstance(source, HasChannel):
         return _from_model(source, data, settings, others)
     if others:
         raise DataError("others: give fits of the same model; latents from elsewhere have none.")
@@ -157,14 +158,14 @@ def _seen_by(model: Any, data: Dataset, settings: Settings) -> Subject:
 
 def _clusters(model: Any, data: Dataset) -> CategoricalChannel | None:
     """The probability of each cluster in each row, where a model has clusters."""
-    if not hasattr(model, "cluster_probabilities"):
+    if not isinstance(model, HasClusters):
         return None
     return CategoricalChannel(_normal(model.cluster_probabilities(data)))
 
 
 def _nodes(model: Any, data: Dataset) -> dict[str, CategoricalChannel]:
     """The probability of each value of each node, where a model has a graph."""
-    if not hasattr(model, "node_probabilities") or not hasattr(model, "graph_"):
+    if not isinstance(model, HasGraph):
         return {}
     return {name: CategoricalChannel(_normal(table)) for name, table in model.node_probabilities(data).items()}
 

@@ -16,7 +16,7 @@ from latentry.cli.transform import wanted
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.errors import DataError
-from latentry.models import load_model
+from latentry.models import LatentModel, load_model
 from latentry.training import holds_run
 
 __all__ = ["certify"]
@@ -67,7 +67,7 @@ def certify(
     if check_ is not None and needed:
         raise DataError("--require asks of a new certificate, --check compares an old one: use one of them at a time.")
     subject = _latents(latents)
-    names = wanted(subject) if hasattr(subject, "channel") else None
+    names = wanted(subject) if isinstance(subject, LatentModel) else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
     beside: dict[str, Any] = {"seen": _seen(seen), "others": tuple(map(load_model, also or ()))}
     with audit_bar(quiet=quiet or json) as beside["progress"]:

@@ -14,9 +14,10 @@ from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
+from latentry.contracts import HasGraph, HasLikelihood
 from latentry.data import Dataset, read
 from latentry.errors import DataError
-from latentry.models import MODELS, PICTURE_MODELS, model_class
+from latentry.models import MODELS, model_class
 from latentry.training import JsonLines, holds_run
 
 __all__ = ["fit"]
@@ -24,7 +25,7 @@ __all__ = ["fit"]
 
 def fit(
     data: Annotated[Path, typer.Argument(help="npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
-    model: Annotated[str, typer.Option(help=f"One of: {', '.join([*MODELS, *PICTURE_MODELS])}.")] = "vae",
+    model: Annotated[str, typer.Option(help=f"One of: {', '.join(MODELS)}.")] = "vae",
     out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
     domain: DomainName = None,
     factor: Factors = None,
@@ -60,7 +61,7 @@ def fit(
     needed = demanded(required)
     certify = certify or bool(needed)
     kind = model_class(model)
-    if certify and model in PICTURE_MODELS:
+    if certify and not issubclass(kind, HasLikelihood):
         raise DataError(f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae.")
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
@@ -69,10 +70,10 @@ def fit(
     chosen |= {} if epochs is None else {"epochs": epochs}
     chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
-    chosen |= {"progress": False if quiet else "auto"} | settings_for(kind, set_, kind.__name__)
+    chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
-    fitted = kind(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    fitted = kind().set_params(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
     stopped = fitted.state_.stopped == "interrupted"
     if stopped or not certify:
         _report(fitted, out, as_json=json)
@@ -98,7 +99,7 @@ def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Da
 
 def _nodes(kind: Any, text: str) -> Any:
     """Outcomes, by position or by name."""
-    if "nodes" not in kind.__dataclass_fields__:
+    if "nodes" not in kind().get_params(deep=False):
         raise DataError(f"--nodes {text}: {kind.__name__} has no nodes; use --model causal-pima.")
     words = [word.strip().partition("=") for word in text.split(",")]
     counts = [(last if equals else first).strip() for first, equals, last in words]
@@ -117,7 +118,7 @@ def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
         result["held_out_loss"] = float(np.nanmin(history["held_out_loss"]))
         sentence += f", held-out loss {result['held_out_loss']:.4g} nats per standardised row"
     closing = f"{sentence}. Saved in {out}."
-    if hasattr(type(fitted), "graph_"):
+    if isinstance(fitted, HasGraph):
         result["graph"] = fitted.graph_.to_json()
         closing += f"\n{fitted.graph_.to_text()}"
     answer(result, closing, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +25,7 @@ def generate(
     """Write synthetic data whose true latents are known."""
     if name not in GENERATORS:
         raise DataError(f"there is no generator {name!r}{nearest(name, GENERATORS)}")
-    chosen = {"seed": seed} | settings_for(GENERATORS[name], set_, name)
+    chosen = {"seed": seed} | settings_for(signature(GENERATORS[name]).parameters, set_, name)
     data = GENERATORS[name](**chosen)
     data.write(out)
     result = {"out": str(out), "rows": len(data), "factors": list(data.factors)}

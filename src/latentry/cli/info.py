@@ -16,8 +16,8 @@ import latentry
 from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import Dataset, read, read_columns
 from latentry.errors import DataError, nearest
-from latentry.models import MODELS, PICTURE_MODELS
-from latentry.training import holds_run, read_run
+from latentry.models import MODELS, read_model_files
+from latentry.training import holds_run
 
 __all__ = ["info"]
 
@@ -79,20 +79,20 @@ def _installation() -> dict[str, Any]:
         "python": platform.python_version(),
         "jax": jax.__version__,
         "devices": ", ".join(f"{device.platform}:{device.id}" for device in jax.devices()),
-        "models": ", ".join([*MODELS, *PICTURE_MODELS]),
+        "models": ", ".join(MODELS),
     }
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    files = read_run(folder)
-    manifest, state = files.manifest, files.manifest["state"]
+    files = read_model_files(folder)
+    manifest, record, state = files.manifest, files.manifest["record"], files.manifest["state"]
     endings = {"epochs": "all of them", "patience": "until the held-out loss rose"}
     ended = endings.get(state["stopped"], state["stopped"]) if state["finished"] else f"unfinished ({state['stopped']})"
     return {
         "model": manifest["model"],
-        "data": f"{manifest['data']['rows']} rows, fingerprint {manifest['data']['fingerprint'][:12]}",
-        "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in manifest["layout"]["shapes"].items()),
-        **_domains(manifest["layout"]),
+        "data": f"{record['rows']} rows, fingerprint {record['fingerprint'][:12]}",
+        "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in record["layout"]["shapes"].items()),
+        **_domains(record["layout"]),
         "epochs": f"{_epochs(files.history)}: {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),

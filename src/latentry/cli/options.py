@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -35,18 +34,31 @@ Settings = Annotated[
 _PYTHON = {"None": None, "True": True, "False": False}
 
 
-def settings_for(target: Callable[..., Any], given: Sequence[str] | None, what: str) -> dict[str, Any]:
-    """``name=value`` words as keyword arguments; the values are JSON, or plain text."""
-    known = [name for name in inspect.signature(target).parameters if name != "self"]
+def settings_for(known: Iterable[str], given: Sequence[str] | None, what: str) -> dict[str, Any]:
+    """Return ``name=value`` words as keyword arguments; the values are JSON, or plain text.
+
+    Args:
+        known: Names of the parameters; those of settings as ``training__clip``, which may be written ``training.clip``.
+        given: Words from the command line.
+        what: Whose parameters they are, for sentences.
+    """
+    known = list(known)
     found = {}
     for word in given or ():
         name, equals, text = word.partition("=")
+        name = _full_name(name.replace(".", "__"), known)
         if not equals:
             raise DataError(f"--set {word}: write name=value.")
         if name not in known:
             raise DataError(f"--set {name}: {what} has no parameter {name!r}{nearest(name, known)}")
         found[name] = as_values(text)
     return found
+
+
+def _full_name(name: str, known: Sequence[str]) -> str:
+    """Return a parameter's full name: ``patience`` is ``training__patience`` where only one group has it."""
+    within = [one for one in known if one.endswith(f"__{name}")]
+    return within[0] if name not in known and len(within) == 1 else name
 
 
 def as_values(text: str) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from latentry import datasets, generators
 from latentry.data import Dataset
-from latentry.models import VAE, CausalPIMA, IFlow
+from latentry.models import VAE, CausalPIMA, FlowMap, IFlow, Training
 from latentry.nets import two_piece_linear
 
 __all__ = ["RECIPES", "Recipe"]
@@ -67,7 +67,8 @@ def _digits(seed: int, progress: Any) -> VAE:
 
 
 def _segments(seed: int, progress: Any) -> IFlow:
-    return IFlow(epochs=150, patience=None, blocks=6, components=6, seed=seed, progress=progress)
+    training, flow = Training(patience=None), FlowMap(blocks=6, components=6)
+    return IFlow(epochs=150, training=training, flow=flow, seed=seed, progress=progress)
 
 
 def _birds(seed: int) -> Dataset:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import Dataset, GaussianChannel, read
-from latentry.models import load_model
+from latentry.models import LatentModel, load_model
 
 __all__ = ["transform", "wanted"]
 
@@ -37,8 +37,9 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def wanted(model: Any) -> dict[str, tuple[str, ...]]:
+def wanted(model: LatentModel) -> dict[str, tuple[str, ...]]:
     """The modalities and columns of the fit."""
     # A file may hold more than the model knows: take the modalities, and where they have names the columns, of the fit.
-    columns = dict(model.layout_.columns)
-    return {name: columns.get(name, ()) for name in model.layout_.modalities}
+    layout = model.record_.layout
+    columns = dict(layout.columns)
+    return {name: columns.get(name, ()) for name in layout.modalities}

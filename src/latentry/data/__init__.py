@@ -5,11 +5,9 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
 from latentry.data.files import read, read_columns
-from latentry.data.latent_laws import LatentLaws
 from latentry.data.latents import channel_from_array, column_scales, has_few_values, missing_entries, nearest_centres
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
-from latentry.data.mixing_support import MixingSupport
 from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.ranks import normal_scores
 from latentry.data.row_marks import row_marks
@@ -23,9 +21,7 @@ __all__ = [
     "Dataset",
     "Domain",
     "GaussianChannel",
-    "LatentLaws",
     "Layout",
-    "MixingSupport",
     "Numbering",
     "OBSERVATION",
     "Plan",

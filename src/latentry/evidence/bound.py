@@ -1,4 +1,4 @@
-"""A number that knows which way it may be wrong, and arithmetic that keeps it honest."""
+"""A number that knows in which direction it may be wrong, and arithmetic that keeps it honest."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from latentry.errors import DataError, LatentryError, nearest
 __all__ = ["Bound", "Direction", "DirectionError", "Interval", "maximum", "minimum", "total"]
 
 Direction = Literal["exact", "upper", "lower", "estimate"]
+Fields = dict[str, Any]  # of a JSON object
 _OPPOSITE: dict[Direction, Direction] = {
     "exact": "exact",
     "upper": "lower",
@@ -22,7 +23,7 @@ _SIGN: dict[Direction, str] = {"exact": "=", "upper": "≤", "lower": "≥", "es
 
 
 class DirectionError(LatentryError, TypeError):
-    """A bound was read, added or compared in a way that its direction does not allow."""
+    """A bound was read, added or compared as its direction does not allow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +42,20 @@ class Bound:
     (True, 0.9)
     >>> float(error)
     Traceback (most recent call last):
-    latentry.evidence.bound.DirectionError: an upper bound is not an estimate: read .value and say 'at most'
+    latentry.evidence.bound.DirectionError: an upper bound is not an estimate. Read .value and say 'at most'.
     >>> error - error
     Traceback (most recent call last):
     latentry.evidence.bound.DirectionError: an upper bound plus a lower bound bounds nothing
 
     Args:
-        value: the number, in the units of the quantity (nats for information).
+        value: The number, in the units of the quantity (nats for information).
         direction: `exact`, `upper`, `lower` or `estimate`.
-        confidence: probability that the direction holds; for an estimate it has no meaning and stays 1.
-        method: how it was computed, in words.
-        assumptions: what must hold for the direction to be true.
-        tolerance: numerical error of an exact value.
-        n: rows behind a statistical bound.
-        seed: what makes it reproducible.
+        confidence: Probability that the direction holds; for an estimate it has no meaning and stays 1.
+        method: How it was computed, in words.
+        assumptions: What must hold for the direction to be true.
+        tolerance: Numerical error of an exact value.
+        n: Rows behind a statistical bound.
+        seed: What makes it reproducible.
     """
 
     value: float
@@ -68,30 +69,34 @@ class Bound:
 
     def __post_init__(self) -> None:
         if self.direction not in get_args(Direction):
-            raise DataError(f"direction={self.direction!r}{nearest(str(self.direction), get_args(Direction))}")
+            raise DataError(
+                f"direction={self.direction!r}: is not known{nearest(str(self.direction), get_args(Direction))}"
+            )
         if math.isnan(self.value):
-            raise DataError("the value of a bound is not a number: a bound that says nothing is ±infinity")
+            raise DataError("value=nan: is not a number. A bound that says nothing is ±infinity.")
         if not 0.0 <= self.confidence <= 1.0:
-            raise DataError(f"confidence={self.confidence} is not a probability")
+            raise DataError(f"confidence={self.confidence}: is not a probability. Give a number between 0 and 1.")
         if not self.tolerance >= 0.0:
-            raise DataError(f"tolerance={self.tolerance} must be zero or more")
+            raise DataError(f"tolerance={self.tolerance}: must be zero or more.")
         if self.direction == "exact" and self.confidence < 1.0:
-            raise DataError("an exact value has confidence 1; use direction='estimate' or a bound")
+            raise DataError(
+                f"confidence={self.confidence}: an exact value has confidence 1. Use direction='estimate' or a bound."
+            )
         object.__setattr__(self, "value", float(self.value))
         object.__setattr__(self, "assumptions", tuple(self.assumptions))
 
     @property
     def high(self) -> float:
-        """The largest value the truth can have; infinite when the bound does not say."""
+        """Return the largest value the truth can have; infinite when the bound does not say."""
         return self.value + self.tolerance if self.direction in ("exact", "upper") else math.inf
 
     @property
     def low(self) -> float:
-        """The smallest value the truth can have; minus infinity when the bound does not say."""
+        """Return the smallest value the truth can have; minus infinity when the bound does not say."""
         return self.value - self.tolerance if self.direction in ("exact", "lower") else -math.inf
 
     def as_upper(self) -> Bound:
-        """The same knowledge read as an upper bound; refused for lower bounds and estimates.
+        """Read the same knowledge as an upper bound; refused for lower bounds and estimates.
 
         >>> Bound(1.0, tolerance=0.1).as_upper().value
         1.1
@@ -99,18 +104,18 @@ class Bound:
         return self._one_sided("upper", self.high)
 
     def as_lower(self) -> Bound:
-        """The same knowledge read as a lower bound; refused for upper bounds and estimates."""
+        """Read the same knowledge as a lower bound; refused for upper bounds and estimates."""
         return self._one_sided("lower", self.low)
 
     def _one_sided(self, side: Direction, value: float) -> Bound:
         if self.direction not in (side, "exact"):
-            raise DirectionError(f"{_an(self.direction)} is not {_an(side)}")
+            raise DirectionError(f"{_an(self.direction)} is not {_an(side)}. Only an exact value is both.")
         return replace(self, value=value, direction=side, tolerance=0.0)
 
     def __float__(self) -> float:
         if self.direction in ("upper", "lower"):
             words = "at most" if self.direction == "upper" else "at least"
-            raise DirectionError(f"{_an(self.direction)} is not an estimate: read .value and say {words!r}")
+            raise DirectionError(f"{_an(self.direction)} is not an estimate. Read .value and say {words!r}.")
         return self.value
 
     def __neg__(self) -> Bound:
@@ -129,9 +134,9 @@ class Bound:
 
     def __mul__(self, factor: float) -> Bound:
         if isinstance(factor, Bound):
-            raise DirectionError("a product of bounds has no direction; multiply by plain numbers only")
+            raise DirectionError("a product of bounds has no direction. Multiply by plain numbers only.")
         if not math.isfinite(factor):
-            raise DataError(f"a bound cannot be multiplied by {factor}")
+            raise DataError(f"factor={factor}: a bound cannot be multiplied by {factor}. Use a finite number.")
         flipped = self if factor >= 0 else -self
         scale = abs(float(factor))
         value = 0.0 if scale == 0 else flipped.value * scale
@@ -141,15 +146,29 @@ class Bound:
 
     def __truediv__(self, divisor: float) -> Bound:
         if isinstance(divisor, Bound):
-            raise DirectionError("a ratio of bounds has no direction; divide by plain numbers only")
+            raise DirectionError("a ratio of bounds has no direction. Divide by plain numbers only.")
         return self * (1.0 / divisor)
 
     def below(self, threshold: float) -> bool:
-        """Whether it is established that the truth is below the threshold."""
+        """Decide whether it is established that the truth is below the threshold.
+
+        Args:
+            threshold: In the units of the quantity.
+
+        Returns:
+            True when it is; False says only that it is not established.
+        """
         return self.high < threshold
 
     def above(self, threshold: float) -> bool:
-        """Whether it is established that the truth is above the threshold."""
+        """Decide whether it is established that the truth is above the threshold.
+
+        Args:
+            threshold: In the units of the quantity.
+
+        Returns:
+            True when it is; False says only that it is not established.
+        """
         return self.low > threshold
 
     def __lt__(self, other: Bound | float) -> bool:
@@ -171,8 +190,8 @@ class Bound:
         notes += [f"n = {self.n}"] if self.n is not None else []
         return f"{_SIGN[self.direction]} {self.value:.4g}" + (f" ({', '.join(notes)})" if notes else "")
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file; infinities become the strings 'inf' and '-inf'.
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file; infinities become the strings 'inf' and '-inf'.
 
         >>> Bound(float("inf"), "upper").to_json()["value"]
         'inf'
@@ -181,12 +200,21 @@ class Bound:
         return {**self.__dict__, "value": value, "assumptions": list(self.assumptions)}
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Bound:
-        """The bound that `to_json` wrote.
+    def from_json(cls, fields: Fields) -> Bound:
+        """Read the bound that `to_json` wrote.
 
         >>> b = Bound(0.5, "lower", confidence=0.9, assumptions=("independent rows",))
         >>> Bound.from_json(b.to_json()).to_json() == b.to_json()
         True
+
+        Args:
+            fields: Every field of a bound, by name.
+
+        Returns:
+            The bound.
+
+        Raises:
+            DataError: If a field holds what no bound may have.
         """
         return cls(**{**fields, "value": float(fields["value"]), "assumptions": tuple(fields["assumptions"])})
 
@@ -208,37 +236,68 @@ class Interval:
 
     @property
     def gap(self) -> float:
-        """Width of the interval."""
+        """Return the width of the interval."""
         return self.upper.value - self.lower.value
 
     def __str__(self) -> str:
         return f"[{self.lower.value:.4g}, {self.upper.value:.4g}]"
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file."""
         return {"lower": self.lower.to_json(), "upper": self.upper.to_json()}
 
 
 def total(bounds: Iterable[Bound | float]) -> Bound:
-    """Sum of quantities; the confidences combine by the union bound.
+    """Add quantities; the confidences combine by the union bound.
 
     >>> print(total([Bound(0.1, "upper", confidence=0.99), Bound(0.2, "upper", confidence=0.98), 1.0]))
     ≤ 1.3 (97 %)
+
+    Args:
+        bounds: Bounds and plain numbers, at least one.
+
+    Returns:
+        The sum, with the direction that the terms have in common.
+
+    Raises:
+        DataError: If there is nothing to add.
+        DirectionError: If the directions do not agree.
     """
     return _combine(bounds, sum, "plus")
 
 
 def maximum(bounds: Iterable[Bound | float]) -> Bound:
-    """Largest of several quantities.
+    """Return the largest of several quantities.
 
     >>> print(maximum([Bound(0.1, "upper"), Bound(0.0)]))
     ≤ 0.1
+
+    Args:
+        bounds: Bounds and plain numbers, at least one.
+
+    Returns:
+        The maximum, with the direction that the terms have in common.
+
+    Raises:
+        DataError: If there is nothing to compare.
+        DirectionError: If the directions do not agree.
     """
     return _combine(bounds, max, "and")
 
 
 def minimum(bounds: Iterable[Bound | float]) -> Bound:
-    """Smallest of several quantities."""
+    """Return the smallest of several quantities.
+
+    Args:
+        bounds: Bounds and plain numbers, at least one.
+
+    Returns:
+        The minimum, with the direction that the terms have in common.
+
+    Raises:
+        DataError: If there is nothing to compare.
+        DirectionError: If the directions do not agree.
+    """
     return _combine(bounds, min, "and")
 
 
@@ -246,7 +305,7 @@ def _combine(bounds: Iterable[Bound | float], operation: Callable[..., float], w
     """Apply an operation that is increasing in every argument, so that directions survive it."""
     terms = [b if isinstance(b, Bound) else Bound(float(b)) for b in bounds]
     if not terms:
-        raise DataError("no bounds to combine")
+        raise DataError("bounds: no bounds to combine. Give at least one.")
     direction = _common_direction(terms, word)
     one_sided = direction in ("upper", "lower")
     slack = [t.tolerance for t in terms]
@@ -283,7 +342,7 @@ def _decide(left: Bound | float, right: Bound | float, *, strict: bool) -> bool:
         return True
     if a.low > b.high or (strict and a.low >= b.high):
         return False
-    raise DirectionError(f"({a}) and ({b}) do not decide which is larger: use .below() or .above()")
+    raise DirectionError(f"({a}) and ({b}) do not decide which is larger. Use .below() or .above().")
 
 
 def _an(direction: Direction) -> str:

@@ -1,12 +1,12 @@
-"""A number read off a sample, with its interval and the way it was obtained."""
+"""A number read off a sample, with its interval and how it was obtained."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from latentry.errors import DataError, nearest
+from latentry.evidence.bound import Fields
 
 __all__ = ["NATS_PER_UNIT", "Estimate", "check_units"]
 
@@ -14,24 +14,16 @@ NATS_PER_UNIT = {"nats": 1.0, "bits": math.log(2.0)}
 
 
 def check_units(units: str) -> None:
-    """Nats or bits."""
+    """Refuse units other than nats and bits.
+
+    Args:
+        units: Their name.
+
+    Raises:
+        DataError: If they are neither.
+    """
     if units not in NATS_PER_UNIT:
-        raise DataError(f"units={units!r} is not known{nearest(units, NATS_PER_UNIT)}")
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class _Reading:
-    """What an estimate carries beside its value; declared once, so that every field is in one place."""
-
-    low: float = math.nan
-    high: float = math.nan
-    method: str = ""
-    normaliser: str = ""
-    n: int = 0
-    units: str = "nats"
-    confidence: float = math.nan
-    reason: str = ""
-    warnings: tuple[str, ...] = field(default=())
+        raise DataError(f"units={units!r}: is not known{nearest(units, NATS_PER_UNIT)}")
 
 
 class Estimate(float):
@@ -49,7 +41,6 @@ class Estimate(float):
     """
 
     direction = "estimate"
-    _reading: _Reading
     low: float
     high: float
     method: str
@@ -60,32 +51,36 @@ class Estimate(float):
     reason: str
     warnings: tuple[str, ...]
 
-    def __new__(cls, value: float, **reading: Any) -> Estimate:  # noqa: D102
-        check_units(reading.get("units", "nats"))
+    def __new__(
+        cls,
+        value: float,
+        *,
+        low: float = math.nan,
+        high: float = math.nan,
+        method: str = "",
+        normaliser: str = "",
+        n: int = 0,
+        units: str = "nats",
+        confidence: float = math.nan,
+        reason: str = "",
+        warnings: tuple[str, ...] = (),
+    ) -> Estimate:
+        check_units(units)
         self = super().__new__(cls, value)
-        object.__setattr__(self, "_reading", _Reading(**reading))
+        # Written past __setattr__, which refuses every change.
+        self.__dict__.update(low=low, high=high, method=method, normaliser=normaliser, n=n, units=units)
+        self.__dict__.update(confidence=confidence, reason=reason, warnings=warnings)
         return self
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._reading, name)
-
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"an Estimate cannot be changed; build a new one instead of setting {name!r}")
+        raise AttributeError(f"{name}={value!r}: an Estimate cannot be changed. Build a new one, or use with_.")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (float(self), self.as_dict())
+    def as_dict(self) -> Fields:
+        """Return every field but the value, ready for JSON."""
+        return dict(self.__dict__)
 
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(f.name for f in fields(_Reading))})
-
-    def as_dict(self) -> dict[str, Any]:
-        """Every field but the value, ready for JSON."""
-        return {f.name: getattr(self._reading, f.name) for f in fields(_Reading)}
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file; NaN becomes None, infinities the strings 'inf' and '-inf'.
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file; NaN becomes None, infinities the strings 'inf' and '-inf'.
 
         >>> e = Estimate(0.4, low=0.3, high=math.inf, method="ksg1", n=50, confidence=0.95)
         >>> e.to_json()["high"], Estimate.from_json(e.to_json()).to_json() == e.to_json()
@@ -94,23 +89,45 @@ class Estimate(float):
         return {name: _plain(value) for name, value in {"value": float(self), **self.as_dict()}.items()}
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Estimate:
-        """The estimate that `to_json` wrote."""
+    def from_json(cls, fields: Fields) -> Estimate:
+        """Read the estimate that `to_json` wrote.
+
+        Args:
+            fields: The value and every field of an estimate, by name.
+
+        Returns:
+            The estimate.
+        """
         numbers = {name: _number(fields[name]) for name in ("value", "low", "high", "confidence")}
-        rest = {name: value for name, value in fields.items() if name not in numbers}
-        value = numbers.pop("value")
-        return cls(value, **numbers, **{**rest, "warnings": tuple(rest["warnings"])})
+        return cls(**{**fields, **numbers, "warnings": tuple(fields["warnings"])})
 
     def with_(self, **changes: Any) -> Estimate:
-        """The same estimate with some fields changed."""
+        """Return the same estimate with some fields changed.
+
+        Args:
+            **changes: New values by the name of the field.
+
+        Returns:
+            A new estimate.
+        """
         return Estimate(float(self), **{**self.as_dict(), **changes})
 
     def to(self, units: str) -> Estimate:
-        """The same estimate in "nats" or "bits"."""
+        """Convert the estimate to other units.
+
+        Args:
+            units: "nats" or "bits".
+
+        Returns:
+            A new estimate.
+
+        Raises:
+            DataError: If the units are neither.
+        """
         check_units(units)
         factor = NATS_PER_UNIT[self.units] / NATS_PER_UNIT[units]
-        reading = replace(self._reading, low=self.low * factor, high=self.high * factor, units=units)
-        return _rebuild(float(self) * factor, {f.name: getattr(reading, f.name) for f in fields(reading)})
+        changed = {"low": self.low * factor, "high": self.high * factor, "units": units}
+        return Estimate(float(self) * factor, **{**self.as_dict(), **changed})
 
     def __repr__(self) -> str:
         how = [f"n={self.n}"]
@@ -129,11 +146,7 @@ class Estimate(float):
     __str__ = __repr__
 
 
-def _rebuild(value: float, reading: dict[str, Any]) -> Estimate:
-    return Estimate(value, **reading)
-
-
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return list(value)
     if not isinstance(value, float) or math.isfinite(value):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from latentry.errors import DataError, nearest
-from latentry.evidence.bound import Bound, DirectionError
+from latentry.evidence.bound import Bound, DirectionError, Fields
 
 __all__ = ["STATUS_ORDER", "Status", "Verdict", "all_of", "judge"]
 
@@ -28,14 +28,14 @@ class Verdict:
     certified: Λ mediates within 0.05 nats.
     >>> Verdict("certified", "Looks good.", {"mediation": Bound(0.02, "estimate")})
     Traceback (most recent call last):
-    latentry.errors.DataError: 'certified' rests on an exact value or a bound; only estimates were given
+    latentry.errors.DataError: status='certified': rests on an exact value or a bound; only estimates were given. Give ...
 
     Args:
         status: `certified`, `refuted`, `not refuted` or `cannot say`.
-        sentence: the answer in words.
-        evidence: the numbers behind it, by name.
-        change: what would change the answer.
-        power: probability that a violation of the declared size would have been refuted.
+        sentence: The answer in words.
+        evidence: The numbers behind it, by name.
+        change: What would change the answer.
+        power: Probability that a violation of the declared size would have been refuted.
     """
 
     status: Status
@@ -46,47 +46,61 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if self.status not in get_args(Status):
-            raise DataError(f"status={self.status!r}{nearest(str(self.status), get_args(Status))}")
+            raise DataError(f"status={self.status!r}: is not known{nearest(str(self.status), get_args(Status))}")
         firm = any(b.direction != "estimate" for b in self.evidence.values())
         if self.status in ("certified", "refuted") and not firm:
             given = "only estimates were given" if self.evidence else "none was given"
-            raise DataError(f"{self.status!r} rests on an exact value or a bound; {given}")
+            raise DataError(
+                f"status={self.status!r}: rests on an exact value or a bound; {given}. Give one as evidence."
+            )
         if self.status == "not refuted" and self.power is None:
-            raise DataError("'not refuted' needs the power: a test that could not have refuted says nothing")
+            raise DataError(
+                "power=None: 'not refuted' needs the power. A test that could not have refuted says nothing."
+            )
         if self.power is not None and not 0.0 <= self.power <= 1.0:
-            raise DataError(f"power={self.power} is not a probability")
+            raise DataError(f"power={self.power}: is not a probability. Give a number between 0 and 1.")
 
     def __bool__(self) -> bool:
-        raise DirectionError("a verdict has four answers, not two: read .status or .certified")
+        raise DirectionError("a verdict has four answers, not two. Read .status or .certified.")
 
     @property
     def certified(self) -> bool:
-        """True only when the answer is `certified`."""
+        """Return True only when the answer is `certified`."""
         return self.status == "certified"
 
     @property
     def refuted(self) -> bool:
-        """True only when the answer is `refuted`."""
+        """Return True only when the answer is `refuted`."""
         return self.status == "refuted"
 
     def __str__(self) -> str:
         power = f" (power {self.power:.2f})" if self.status == "not refuted" else ""
         return f"{self.status}{power}: {self.sentence}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file."""
         evidence = {name: bound.to_json() for name, bound in self.evidence.items()}
         return {**self.__dict__, "evidence": evidence}
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Verdict:
-        """The verdict that `to_json` wrote."""
+    def from_json(cls, fields: Fields) -> Verdict:
+        """Read the verdict that `to_json` wrote.
+
+        Args:
+            fields: Every field of a verdict, by name.
+
+        Returns:
+            The verdict.
+
+        Raises:
+            DataError: If a field holds what no verdict may have.
+        """
         evidence = {name: Bound.from_json(bound) for name, bound in fields["evidence"].items()}
         return cls(**{**fields, "evidence": evidence})
 
 
 def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str = "") -> Verdict:
-    """Whether a quantity is at most a threshold declared beforehand, from what bounds it.
+    """Judge from its bounds whether a quantity is at most a threshold declared beforehand.
 
     >>> print(judge("mediation error", [Bound(0.01, "lower"), Bound(0.03, "upper")], 0.05))
     certified: mediation error ≤ 0.03 nats, within the declared 0.05.
@@ -94,6 +108,15 @@ def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str =
     refuted: mediation error ≥ 0.2 nats, more than the declared 0.05.
     >>> print(judge("mediation error", [Bound(0.01, "lower"), Bound(0.3, "upper")], 0.05))
     cannot say: mediation error lies between 0.01 and 0.3 nats; the declared 0.05 is inside.
+
+    Args:
+        name: Of the quantity.
+        bounds: What is known of it, at least one.
+        threshold: In nats.
+        change: What would change the answer; a standard sentence by default.
+
+    Returns:
+        `certified`, `refuted` or `cannot say`.
     """
     high = min((b for b in bounds), key=lambda b: b.high)
     low = max((b for b in bounds), key=lambda b: b.low)
@@ -110,16 +133,26 @@ def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str =
 
 
 def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
-    """The verdict on a claim that holds when every part holds.
+    """Judge a claim that holds when every part holds.
 
     One refuted part refutes it; it is certified only when every part is; otherwise the weakest part speaks.
 
     >>> parts = [judge("mediation", [Bound(0.01)], 0.05), judge("redundancy", [Bound(0.2)], 0.05)]
     >>> print(all_of(parts, "Λ is natural"))
     refuted: Λ is natural: no, because redundancy ≥ 0.2 nats, more than the declared 0.05.
+
+    Args:
+        verdicts: On the parts, at least one.
+        claim: In words.
+
+    Returns:
+        The verdict on the claim.
+
+    Raises:
+        DataError: If there are no parts.
     """
     if not verdicts:
-        raise DataError("no verdicts to combine")
+        raise DataError("verdicts: no verdicts to combine. Give at least one.")
     status = next(s for s in STATUS_ORDER if any(v.status == s for v in verdicts))
     speakers = [v for v in verdicts if v.status == status]
     evidence = {name: bound for v in speakers for name, bound in v.evidence.items()}

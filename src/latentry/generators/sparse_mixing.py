@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latentry.data import Dataset, MixingSupport
+from latentry.contracts import MixingSupport
+from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.generators.checks import check_choice, check_counts, check_positive, check_seed
 from latentry.generators.supports import PATTERNS, pattern

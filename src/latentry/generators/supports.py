@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentry.data import MixingSupport
+from latentry.contracts import MixingSupport
 from latentry.errors import DataError
 
 __all__ = ["PATTERNS", "pattern"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,24 +53,33 @@ class Counts:
         *,
         interventional: Mapping[Targets, ArrayLike] | None = None,
     ) -> Counts:
-        """Counts from a table with one axis per node.
+        """Build counts from a table with one axis per node.
 
         Args:
             table: (C_1, ..., C_L), finite and ≥ 0; may be all zero when interventional tables are given.
-            names: of the nodes; N1, N2, ... by default.
-            interventional: further tables of the same shape, by the node (or tuple of nodes) that was set.
+            names: Of the nodes; N1, N2, ... by default.
+            interventional: Further tables of the same shape, by the node (or tuple of nodes) that was set.
+
+        Returns:
+            Checked counts, with one block per intervention.
+
+        Raises:
+            DataError: If a table is not finite or negative somewhere, shapes differ, all counts are zero, or a node
+                is unknown.
         """
         first = _checked_table(table, "the table of counts")
-        found = as_names(names, first.ndim)
-        outcomes = as_outcomes(first.shape, found)
+        known = as_names(names, first.ndim)
+        outcomes = as_outcomes(first.shape, known)
         blocks = [_block_of_table(frozenset(), first)]
         for targets, other in (interventional or {}).items():
-            nodes = _as_targets(targets, found)
+            nodes = _as_targets(targets, known)
             each = _checked_table(other, f"the table of counts with {' and '.join(sorted(nodes))} set")
             if each.shape != first.shape:
-                raise DataError(f"the table with {sorted(nodes)} set has shape {each.shape}, the first one {first.shape}")
+                raise DataError(
+                    f"the table with {sorted(nodes)} set: has shape {each.shape}, the first one {first.shape}. Make them equal."
+                )
             blocks.append(_block_of_table(nodes, each))
-        return _made(cls, found, outcomes, blocks)
+        return _made(cls, known, outcomes, blocks)
 
     @classmethod
     def from_rows(
@@ -83,49 +91,73 @@ class Counts:
         weights: ArrayLike | None = None,
         targets: Sequence[Targets | None] | None = None,
     ) -> Counts:
-        """Counts from rows of whole numbers; memory grows with the distinct rows, not with ∏ C.
+        """Count rows of whole numbers; memory grows with the distinct rows, not with ∏ C.
 
         >>> Counts.from_rows({"A": [0, 1, 1], "B": [0, 2, 1]}, targets=[None, "A", "A"])
         Counts(3 rows of A, B; 2 of them with A set)
 
         Args:
             rows: (n, L) of whole numbers from 0, or columns by name.
-            names: of the columns; N1, N2, ... by default.
-            outcomes: of each node; the largest value plus one by default.
-            weights: of the rows; one each by default.
-            targets: for each row the node, or nodes, that were set in it; None for an observed row.
+            names: Of the columns; N1, N2, ... by default.
+            outcomes: Of each node; the largest value plus one by default.
+            weights: Of the rows; one each by default.
+            targets: For each row the node, or nodes, that were set in it; None for an observed row.
+
+        Returns:
+            Checked counts, with one block per intervention.
+
+        Raises:
+            DataError: If rows, weights or targets do not fit, or a value is not an outcome.
         """
         if isinstance(rows, Mapping):
             names, rows = tuple(rows), _stacked(rows)
         values = np.asarray(rows)
         if values.ndim != 2:
-            raise DataError(f"rows have shape {values.shape}; expected (rows, nodes)")
-        found = as_names(names, values.shape[1])
-        values = _checked_rows(values, found)
+            raise DataError(f"rows: has shape {values.shape}. Give (rows, nodes).")
+        known = as_names(names, values.shape[1])
+        values = _checked_rows(values, known)
         limits = np.maximum(values.max(axis=0, initial=0) + 1, 2) if outcomes is None else outcomes
-        each = as_outcomes(limits if isinstance(limits, int) else [int(v) for v in limits], found)
-        _check_range(values, each, found)
+        each = as_outcomes(limits if isinstance(limits, int) else [int(v) for v in limits], known)
+        _check_range(values, each, known)
         heaps = _checked_weights(weights, len(values))
-        groups = _grouped(targets, found, len(values))
+        groups = _grouped(targets, known, len(values))
         blocks = [_block_of_rows(nodes, values[chosen], heaps[chosen]) for nodes, chosen in groups]
-        return _made(cls, found, each, blocks)
+        return _made(cls, known, each, blocks)
 
     @property
     def total(self) -> float:
-        """Number of rows, all interventions together."""
+        """Return the number of rows, all interventions together."""
         return float(sum(b.weights.sum() for b in self.blocks))
 
     @property
     def targets(self) -> tuple[frozenset[str], ...]:
-        """The sets of nodes that were set in some rows."""
+        """List the sets of nodes that were set in some rows."""
         return tuple(b.targets for b in self.blocks if b.targets)
 
     def active(self, of: str | None) -> tuple[int, ...]:
-        """Which blocks count for a node: those in which it was not set."""
+        """List the blocks that count for a node: those in which it was not set.
+
+        Args:
+            of: The node; None for all blocks.
+
+        Returns:
+            Positions in `blocks`.
+        """
         return tuple(i for i, b in enumerate(self.blocks) if of not in b.targets)
 
     def marginal(self, nodes: Sequence[str], of: str | None = None) -> Array:
-        """Counts of some nodes' values, one axis per node in the order given; rows that set `of` are left out."""
+        """Count the values of some nodes; rows that set `of` are left out.
+
+        Args:
+            nodes: Names, in the order of the axes.
+            of: The node whose own counts are wanted; None to use all rows.
+
+        Returns:
+            Counts, one axis per node.
+
+        Raises:
+            DataError: If a node is unknown, or the table would be too large.
+        """
         axes = [index_of(self.names, n, "the counts") for n in nodes]
         shape = [self.outcomes[a] for a in axes]
         cells = table_cells(shape, "marginal")
@@ -136,10 +168,16 @@ class Counts:
         return total.reshape(shape)
 
     def resampled(self, seed: int | np.random.Generator) -> Counts:
-        """A bootstrap replicate: as many rows as there are, drawn with replacement within each intervention.
+        """Draw a bootstrap replicate: as many rows as there are, with replacement within each intervention.
 
         Expected counts are drawn as if they were whole; to keep the uncertainty of soft assignments, resample
         the rows behind them and pass the new counts to `edge_frequencies` yourself.
+
+        Args:
+            seed: Of the draw, or a generator.
+
+        Returns:
+            Counts of the replicate.
         """
         rng = np.random.default_rng(seed)
         blocks = []
@@ -158,7 +196,7 @@ class Counts:
 
 
 def codes(values: Codes, axes: Sequence[int], outcomes: Sequence[int]) -> Codes:
-    """One whole number per row for the values on the given axes, the last axis fastest."""
+    """Number the values on the given axes, one whole number per row, the last axis fastest."""
     code = np.zeros(len(values), dtype=np.int64)
     for axis in axes:
         code *= outcomes[axis]
@@ -167,21 +205,32 @@ def codes(values: Codes, axes: Sequence[int], outcomes: Sequence[int]) -> Codes:
 
 
 def as_counts(counts: Counts | ArrayLike, names: Sequence[str] | None = None) -> Counts:
-    """Counts as they are, or from a table."""
+    """Return counts as they are, or count a table.
+
+    Args:
+        counts: A table with one axis per node, or `Counts`.
+        names: Of the nodes, for a table.
+
+    Returns:
+        Checked counts.
+
+    Raises:
+        DataError: If the names differ from those of the counts, or the table does not hold counts.
+    """
     if isinstance(counts, Counts):
         if names is not None and tuple(names) != counts.names:
-            raise DataError(f"names {tuple(names)} differ from those of the counts, {counts.names}")
+            raise DataError(f"names={tuple(names)}: differ from those of the counts, {counts.names}. Leave names out.")
         return counts
     return Counts.from_table(counts, names)
 
 
 def _made(cls: type[Counts], names: tuple[str, ...], outcomes: tuple[int, ...], blocks: list[Block]) -> Counts:
     if not sum(b.weights.sum() for b in blocks) > 0:
-        raise DataError("the counts are all zero")
+        raise DataError("counts: are all zero. Give a table or rows with some weight.")
     return cls(names, outcomes, tuple(blocks))
 
 
-def _as_targets(targets: Any, names: Sequence[str]) -> frozenset[str]:
+def _as_targets(targets: Targets | None, names: Sequence[str]) -> frozenset[str]:
     nodes = () if targets is None else (targets,) if isinstance(targets, str) else tuple(targets)
     for node in nodes:
         index_of(names, node, "the counts (interventions)")
@@ -195,7 +244,9 @@ def _grouped(
     if targets is None:
         return [(frozenset(), slice(None))]
     if len(targets) != rows:
-        raise DataError(f"{len(targets)} targets for {rows} rows")
+        raise DataError(
+            f"targets: has {len(targets)} entries for {rows} rows. Give one per row, None for an observed one."
+        )
     places: dict[frozenset[str], list[int]] = {}
     for row, target in enumerate(targets):
         places.setdefault(_as_targets(target, names), []).append(row)
@@ -206,23 +257,25 @@ def _checked_table(table: ArrayLike, what: str) -> Array:
     try:
         values = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"{what} is not an array of numbers") from None
+        raise DataError(f"{what}: is not an array of numbers. Give counts.") from None
     if values.ndim == 0:
-        raise DataError(f"{what} has no axes; it needs one per node")
+        raise DataError(f"{what}: has no axes. It needs one per node.")
     if not np.isfinite(values).all() or (values < 0).any():
         at = tuple(int(i) for i in np.argwhere(~(np.isfinite(values) & (values >= 0)))[0])
-        raise DataError(f"{what} is {values[at]} at {at}; counts are finite and ≥ 0")
+        raise DataError(f"{what}: is {values[at]} at {at}. Counts are finite and ≥ 0.")
     return values
 
 
 def _stacked(columns: Mapping[str, ArrayLike]) -> np.ndarray:
     arrays = {name: np.asarray(column) for name, column in columns.items()}
     if not arrays:
-        raise DataError("rows have no columns")
+        raise DataError("rows: have no columns. Give one per node.")
     first = next(iter(arrays))
     for name, column in arrays.items():
         if column.ndim != 1 or len(column) != len(arrays[first]):
-            raise DataError(f"column {name!r} has shape {column.shape}, column {first!r} {arrays[first].shape}; one value a row")
+            raise DataError(
+                f"column {name!r}: has shape {column.shape}, column {first!r} {arrays[first].shape}. Give one value a row."
+            )
     return np.stack(list(arrays.values()), axis=1)
 
 
@@ -230,11 +283,13 @@ def _checked_rows(values: np.ndarray, names: Sequence[str]) -> Codes:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError("rows hold something that is not a number; code the outcomes as 0, 1, 2, ...") from None
+        raise DataError("rows: hold something that is not a number. Code the outcomes as 0, 1, 2, ...") from None
     bad = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
-        raise DataError(f"column {names[column]!r} is {numbers[row, column]:g} in row {row}; outcomes are 0, 1, 2, ...")
+        raise DataError(
+            f"column {names[column]!r}: is {numbers[row, column]:g} in row {row}. Outcomes are 0, 1, 2, ..."
+        )
     return numbers.astype(np.int64)
 
 
@@ -242,13 +297,15 @@ def _check_range(values: Codes, outcomes: Sequence[int], names: Sequence[str]) -
     for column, (name, count) in enumerate(zip(names, outcomes, strict=True)):
         if (values[:, column] >= count).any():
             row = int(np.argmax(values[:, column] >= count))
-            raise DataError(f"column {name!r} is {values[row, column]} in row {row}; node {name!r} takes 0 to {count - 1}")
+            raise DataError(
+                f"column {name!r}: is {values[row, column]} in row {row}. Node {name!r} takes 0 to {count - 1}."
+            )
 
 
 def _checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     heaps = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
     if heaps.shape != (rows,):
-        raise DataError(f"weights have shape {heaps.shape}; there are {rows} rows")
+        raise DataError(f"weights: has shape {heaps.shape}; there are {rows} rows. Give one per row.")
     return _checked_table(heaps, "weights")
 
 

@@ -32,31 +32,39 @@ def to_svg(
     unit: str = "nats",
     title: str = "Causal graph",
 ) -> str:
-    """A drawing as SVG text, causes above effects; reversible edges have no arrowhead and another colour.
+    """Draw a graph as SVG text, causes above effects; reversible edges have no arrowhead and another colour.
 
     Strengths, when given, are written beside the edges and set their width. Layout takes O(edges²) per sweep.
 
-    >>> picture = to_svg(Graph(["A", "B"], [("A", "B")]), {("A", "B"): 0.2})
-    >>> picture[:4], ">0.2<" in picture
+    >>> drawing = to_svg(Graph(["A", "B"], [("A", "B")]), {("A", "B"): 0.2})
+    >>> drawing[:4], ">0.2<" in drawing
     ('<svg', True)
 
     Args:
         graph: a graph, or the class of one.
-        strengths: number per edge, such as `edge_strengths` or bootstrap frequencies.
-        unit: of the numbers, named below the drawing.
-        title: read aloud by screen readers and shown on hover.
+        strengths: Number per edge, such as `edge_strengths` or bootstrap frequencies.
+        unit: Of the numbers, named below the drawing.
+        title: Read aloud by screen readers and shown on hover.
+
+    Returns:
+        One `<svg>` element that needs no other file.
+
+    Raises:
+        DataError: If a strength belongs to no edge, or the class has no member.
     """
-    found = _matched(graph, strengths)
+    matched = _matched(graph, strengths)
     layout = arranged(graph)
     wide = {n: max(44.0, _LETTER * len(n) + 24) for n in graph.names}
     widest = max(wide.values())
-    notes = _notes(graph, found, unit)
+    notes = _notes(graph, matched, unit)
     width = max(layout.width * (widest + _GAP) + widest, _LETTER * 0.8 * max(map(len, notes), default=0)) + 2 * _MARGIN
     height = layout.depth * _ROW + _HIGH + 2 * _MARGIN
     at = _scaled(layout, widest + _GAP, (width - layout.width * (widest + _GAP)) / 2, _HIGH / 2 + _MARGIN)
-    edges = [_edge(e, at, wide, e in graph.undirected, found) for e in layout.routes]
+    edges = [_edge(e, at, wide, e in graph.undirected, matched) for e in layout.routes]
     nodes = [_node(n, at.places[n], wide[n]) for n in graph.names]
-    lines = [f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)]
+    lines = [
+        f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)
+    ]
     body = [*(path for path, _ in edges), *nodes, *(label for _, label in edges), *lines]
     height += 16 * len(notes) + (4 if notes else 0)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
@@ -75,19 +83,26 @@ def _notes(graph: Graph | CPDAG, strengths: Mapping[Edge, float], unit: str) -> 
 def write_svg(
     path: str | Path, graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats"
 ) -> None:
-    """Write the drawing of `to_svg` to a file."""
+    """Write the drawing of `to_svg` to a file.
+
+    Args:
+        path: Of the file.
+        graph: A graph, or the class of one.
+        strengths: Number per edge.
+        unit: Of the numbers.
+    """
     Path(path).write_text(to_svg(graph, strengths, unit=unit), encoding="utf-8")
 
 
 def _matched(graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None) -> dict[Edge, float]:
-    """Strengths by the edges of the drawing; those of a reversible edge may be given either way round."""
-    edges, found = {*graph.directed, *graph.undirected}, {}
+    """Strengths by the edges of the drawing; those of a reversible edge may be given in either direction."""
+    edges, matched = {*graph.directed, *graph.undirected}, {}
     for (a, b), value in (strengths or {}).items():
         edge = (a, b) if (a, b) in edges else (b, a)
         if edge not in edges:
-            raise DataError(f"strengths has the edge {a!r} → {b!r}, which the graph does not have")
-        found[edge] = float(value)
-    return found
+            raise DataError(f"strengths: has the edge {a!r} → {b!r}, which the graph does not have. Leave it out.")
+        matched[edge] = float(value)
+    return matched
 
 
 def _scaled(layout: Layout, column: float, left: float, top: float) -> Layout:
@@ -113,8 +128,9 @@ def _edge(
     points[0] = _border(points[0], points[1], wide[edge[0]])
     points[-1] = _border(points[-1], points[-2], wide[edge[1]], gap=0.0 if is_open else 9.0)
     largest = max(strengths.values(), default=0.0)
-    share = strengths[edge] / largest if edge in strengths and largest > 0 else 0.2
-    line = f'<path class="edge{" open" if is_open else ""}" stroke-width="{1.2 + 3.3 * max(0.0, share):.2f}" d="{_curve(points)}"/>'
+    fraction = strengths[edge] / largest if edge in strengths and largest > 0 else 0.2
+    style, thick = "edge open" if is_open else "edge", 1.2 + 3.3 * max(0.0, fraction)
+    line = f'<path class="{style}" stroke-width="{thick:.2f}" d="{_curve(points)}"/>'
     head = "" if is_open else _head(points)
     return line + head, _label(points, strengths.get(edge))
 
@@ -123,8 +139,8 @@ def _border(inner: Point, outer: Point, wide: float, gap: float = 0.0) -> Point:
     """Where the line towards `outer` leaves the box of a node."""
     dx, dy = outer[0] - inner[0], outer[1] - inner[1]
     reach = min((wide / 2) / abs(dx) if dx else math.inf, (_HIGH / 2) / abs(dy) if dy else math.inf)
-    share = reach + gap / math.hypot(dx, dy)
-    return inner[0] + dx * share, inner[1] + dy * share
+    stretch = reach + gap / math.hypot(dx, dy)
+    return inner[0] + dx * stretch, inner[1] + dy * stretch
 
 
 def _curve(points: list[Point]) -> str:
@@ -156,19 +172,30 @@ def _label(points: list[Point], value: float | None) -> str:
 
 
 def to_text(graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats") -> str:
-    """A drawing for a terminal: one line per edge, then the nodes that have none.
+    """Draw a graph for a terminal: one line per edge, then the nodes that have none.
 
     >>> print(to_text(CPDAG(["hue", "radius", "x"], [("hue", "radius")]), {("hue", "radius"): 0.21}))
     hue ───▶ radius   0.21 nats
     x        no edges
+
+    Args:
+        graph: A graph, or the class of one.
+        strengths: Number per edge.
+        unit: Of the numbers.
+
+    Returns:
+        Lines of text.
+
+    Raises:
+        DataError: If a strength belongs to no edge.
     """
-    found = _matched(graph, strengths)
+    matched = _matched(graph, strengths)
     wide = max(map(len, graph.names), default=0)
     right = max((len(b) for _, b in (*graph.directed, *graph.undirected)), default=0)
     lines = []
     for edges, mark, note in ((graph.directed, "───▶", ""), (graph.undirected, "────", "reversible")):
         for a, b in edges:
-            value = f"{found[a, b]:.3g} {unit}".strip() if (a, b) in found else ""
+            value = f"{matched[a, b]:.3g} {unit}".strip() if (a, b) in matched else ""
             notes = ", ".join(part for part in (value, note) if part)
             lines.append(f"{a:<{wide}} {mark} {b:<{right}}   {notes}".rstrip())
     joined = {n for e in (*graph.directed, *graph.undirected) for n in e}

@@ -16,7 +16,7 @@ from typing import Any
 from latentry.errors import DataError
 from latentry.graphs.graph import Graph
 from latentry.graphs.knowledge import Knowledge
-from latentry.graphs.names import Edge, as_edges, as_names, find_cycle, index_of
+from latentry.graphs.names import Edge, as_edges, as_names, as_outcomes, find_cycle, index_of
 
 __all__ = ["CPDAG", "cpdag", "equivalent", "members", "v_structures"]
 
@@ -29,9 +29,9 @@ class CPDAG:
     CPDAG(A → B, B — C)
 
     Args:
-        names: of the nodes.
-        compelled: edges with an arrow, as (parent, child).
-        reversible: edges without one; the order of the two ends has no meaning.
+        names: Of the nodes.
+        compelled: Edges with an arrow, as (parent, child).
+        reversible: Edges without one; the order of the two ends has no meaning.
     """
 
     names: tuple[str, ...]
@@ -47,25 +47,25 @@ class CPDAG:
         for pair in joined:
             if joined.count(pair) > 1:
                 a, b = sorted(pair)
-                raise DataError(f"nodes {a!r} and {b!r} are joined by two edges")
+                raise DataError(f"nodes {a!r} and {b!r}: are joined by two edges. Drop one of them.")
         cycle = find_cycle(compelled)
         if cycle:
-            raise DataError(f"the compelled edges form a cycle: {' → '.join(cycle)}; drop one of them")
+            raise DataError(f"compelled: the edges form a cycle, {' → '.join(cycle)}. Drop one of them.")
         for field, value in (("names", names), ("compelled", compelled), ("reversible", loose)):
             object.__setattr__(self, field, value)
 
     @property
     def directed(self) -> tuple[Edge, ...]:
-        """The compelled edges: what a drawing shows with an arrow."""
+        """Return the compelled edges, which a drawing shows with an arrow."""
         return self.compelled
 
     @property
     def undirected(self) -> tuple[Edge, ...]:
-        """The reversible edges: what a drawing shows without one."""
+        """Return the reversible edges, which a drawing shows without one."""
         return self.reversible
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file.
+        """Return plain data for a JSON file.
 
         >>> c = CPDAG(["A", "B"], reversible=[("A", "B")])
         >>> CPDAG.from_json(c.to_json()) == c
@@ -76,7 +76,14 @@ class CPDAG:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> CPDAG:
-        """The class that `to_json` wrote."""
+        """Read the class that `to_json` wrote.
+
+        Args:
+            fields: Names, compelled and reversible edges.
+
+        Returns:
+            The class.
+        """
         compelled, loose = (tuple((a, b) for a, b in fields[key]) for key in ("compelled", "reversible"))
         return cls(tuple(fields["names"]), compelled, loose)
 
@@ -87,21 +94,27 @@ class CPDAG:
 
 
 def v_structures(graph: Graph | CPDAG) -> tuple[tuple[str, str, str], ...]:
-    """Triples a → c ← b with a and b not adjacent, as (a, c, b) with a before b in the order of the nodes.
+    """List the triples a → c ← b with a and b not adjacent.
 
     >>> v_structures(Graph(["A", "B", "C"], [("A", "C"), ("B", "C")]))
     (('A', 'C', 'B'),)
+
+    Args:
+        graph: A graph, or the class of one.
+
+    Returns:
+        Triples (a, c, b) with a before b in the order of the nodes.
     """
     near = neighbours((*graph.directed, *graph.undirected))
-    found = []
+    triples = []
     for middle in graph.names:
         sources = [p for p, c in graph.directed if c == middle]
-        found += [(a, middle, b) for i, a in enumerate(sources) for b in sources[i + 1 :] if b not in near[a]]
-    return tuple(found)
+        triples += [(a, middle, b) for i, a in enumerate(sources) for b in sources[i + 1 :] if b not in near[a]]
+    return tuple(triples)
 
 
 def neighbours(edges: Iterable[Edge]) -> dict[str, set[str]]:
-    """The adjacent nodes of every node that has an edge."""
+    """Collect the adjacent nodes of every node that has an edge."""
     near: dict[str, set[str]] = {}
     for a, b in edges:
         near.setdefault(a, set()).add(b)
@@ -112,7 +125,7 @@ def neighbours(edges: Iterable[Edge]) -> dict[str, set[str]]:
 def cpdag(
     graph: Graph, *, knowledge: Knowledge | None = None, interventions: Sequence[str | Sequence[str]] = ()
 ) -> CPDAG:
-    """The class of all graphs that no data could tell from this one. Cost O(L⁴) at worst.
+    """Find the class of all graphs that no data could tell from this one. Cost O(L⁴) at worst.
 
     >>> chain = Graph(["A", "B", "C"], [("A", "B"), ("B", "C")])
     >>> cpdag(chain)
@@ -123,9 +136,15 @@ def cpdag(
     CPDAG(B → C, A — B)
 
     Args:
-        graph: any member of the class.
-        knowledge: tiers, required and forbidden edges, with which the graph must agree.
-        interventions: nodes (or sets of nodes) that were set in experiments, beside observations.
+        graph: Any member of the class.
+        knowledge: Tiers, required and forbidden edges, with which the graph must agree.
+        interventions: Nodes (or sets of nodes) that were set in experiments, beside observations.
+
+    Returns:
+        Compelled and reversible edges.
+
+    Raises:
+        DataError: If an intervened node is unknown, or the graph breaks the knowledge.
     """
     known = {e for a, c, b in v_structures(graph) for e in ((a, c), (b, c))}
     for target in interventions:
@@ -143,13 +162,13 @@ def cpdag(
 
 def _check_agreement(graph: Graph, knowledge: Knowledge) -> None:
     if set(knowledge.names) != set(graph.names):
-        raise DataError(f"the knowledge is about {knowledge.names}, the graph about {graph.names}")
+        raise DataError(f"knowledge: is about {knowledge.names}, the graph about {graph.names}. Name the same nodes.")
     for parent, child in knowledge.required:
         if (parent, child) not in graph.edges:
-            raise DataError(f"the graph lacks the required edge {parent!r} → {child!r}")
+            raise DataError(f"graph: lacks the required edge {parent!r} → {child!r}. Add it, or do not require it.")
     for parent, child in knowledge.banned:
         if (parent, child) in graph.edges:
-            raise DataError(f"the graph has the edge {parent!r} → {child!r}, which is forbidden")
+            raise DataError(f"graph: has the edge {parent!r} → {child!r}, which is forbidden. Drop it, or allow it.")
 
 
 def meek(directed: Iterable[Edge], loose: Iterable[Edge]) -> tuple[set[Edge], set[Edge]]:
@@ -186,32 +205,51 @@ def _follows(edge: Edge, arrows: set[Edge], near: dict[str, set[str]]) -> bool:
 
 
 def equivalent(first: Graph, second: Graph) -> bool:
-    """Whether two graphs imply the same independences: same skeleton, same v-structures.
+    """Decide whether two graphs imply the same independences: same skeleton, same v-structures.
 
     >>> a, b = Graph(2, [("N1", "N2")]), Graph(2, [("N2", "N1")])
     >>> equivalent(a, b)
     True
+
+    Args:
+        first: A graph.
+        second: Another over the same nodes.
+
+    Returns:
+        True when they are in one class.
+
+    Raises:
+        DataError: If their nodes differ.
     """
     if set(first.names) != set(second.names):
-        raise DataError(f"the graphs have different nodes: {first.names} and {second.names}")
+        raise DataError(
+            f"graphs: have different nodes, {first.names} and {second.names}. Compare graphs over the same nodes."
+        )
     return _signature(first) == _signature(second)
 
 
-def _signature(graph: Graph) -> tuple[frozenset, frozenset]:
+def _signature(graph: Graph) -> tuple[frozenset[frozenset[str]], frozenset[tuple[frozenset[str], str]]]:
     colliders = frozenset((frozenset((a, b)), c) for a, c, b in v_structures(graph))
     return frozenset(frozenset(e) for e in graph.edges), colliders
 
 
 def members(pattern: CPDAG, outcomes: int | Sequence[int] = 2) -> Iterator[Graph]:
-    """All graphs of a class, one after the other; there can be as many as L! of them.
+    """Yield all graphs of a class, one after the other; there can be as many as L! of them.
 
     >>> [g for g in members(CPDAG(["A", "B"], reversible=[("A", "B")]))]
     [Graph(A → B), Graph(B → A)]
+
+    Args:
+        pattern: The class.
+        outcomes: Number of outcomes of each node, or one number for all.
+
+    Returns:
+        An iterator of graphs.
     """
     fixed = {(frozenset((a, b)), c) for a, c, b in v_structures(pattern)}
     for arrows in _completions(set(pattern.compelled), set(pattern.reversible), pattern.names):
         if not find_cycle(arrows):
-            graph = Graph(pattern.names, tuple(arrows), outcomes)  # type: ignore[arg-type]
+            graph = Graph(pattern.names, tuple(arrows), as_outcomes(outcomes, pattern.names))
             if _signature(graph)[1] == fixed:
                 yield graph
 

@@ -20,7 +20,16 @@ _TIE = 1e-9  # nats; among sets this close the one with fewer parents is taken
 
 
 def local_scores(scorer: Scorer, knowledge: Knowledge, max_parents: int) -> Array:
-    """s(i | S) for every node i and every set S, (L, 2^L); minus infinity where S may not be its parents."""
+    """Compute s(i | S) for every node i and every set S; minus infinity where S may not be its parents.
+
+    Args:
+        scorer: Local scores of the counts.
+        knowledge: Tiers, required and forbidden edges.
+        max_parents: Of any node.
+
+    Returns:
+        Nats (L, 2^L), sets as bit masks.
+    """
     nodes = len(knowledge.names)
     sets = np.arange(2**nodes)
     sizes = np.bitwise_count(sets).astype(np.int64)
@@ -35,7 +44,14 @@ def local_scores(scorer: Scorer, knowledge: Knowledge, max_parents: int) -> Arra
 
 
 def best_masks(scores: Array) -> list[int]:
-    """Parents of every node, as bit masks, in a graph of the greatest total score."""
+    """Find the parents of every node in a graph of the greatest total score.
+
+    Args:
+        scores: (L, 2^L), as `local_scores` returns them.
+
+    Returns:
+        Bit masks, one per node.
+    """
     nodes = len(scores)
     best, parents = _best_parents(scores)
     sets = np.arange(2**nodes)

@@ -34,11 +34,11 @@ class Found:
     """The outcome of a search.
 
     Args:
-        graph: one best graph.
-        cpdag: its class: what the counts, the interventions and the knowledge determine.
-        score: of the graph, in nats.
-        exact: whether no allowed graph scores higher; False after a search among orders.
-        notes: what limited the search, in sentences.
+        graph: One best graph.
+        cpdag: Its class: what the counts, the interventions and the knowledge determine.
+        score: Of the graph, in nats.
+        exact: Whether no allowed graph scores higher; False after a search among orders.
+        notes: What limited the search, in sentences.
     """
 
     graph: Graph
@@ -66,7 +66,7 @@ def search(
     restarts: int = 20,
     seed: int = 0,
 ) -> Found:
-    """The graph with the best score: exact up to 18 nodes (`auto`: up to 14), among orders beyond.
+    """Find the graph with the best score: exact up to 18 nodes (`auto`: up to 14), among orders beyond.
 
     Cost: `exact` evaluates at most 2^L sets and then takes O(L² 2^L) steps; `orders` scores at most 200,000 parent
     sets and then moves nodes in orders, O(L²) look-ups per sweep, from `restarts` random orders.
@@ -78,40 +78,46 @@ def search(
     Args:
         counts: a table with one axis per node (expected counts are fine), or `Counts`, which also carries rows
             taken under interventions.
-        names: of the nodes, for a table.
+        names: Of the nodes, for a table.
         score: `bic` or `bdeu`.
-        sample_size: equivalent sample size α of BDeu.
-        tiers: groups of nodes, causes first; no edge leads back into an earlier group.
-        required: edges that must be there.
-        forbidden: edges that must not be there.
-        max_parents: of any node; None is no limit for `exact`, and for `orders` as many as 200,000 sets allow, at least 3.
+        sample_size: Equivalent sample size α of BDeu.
+        tiers: Groups of nodes, causes first; no edge leads back into an earlier group.
+        required: Edges that must be there.
+        forbidden: Edges that must not be there.
+        max_parents: Of any node; None is no limit for `exact`, and for `orders` as many as 200,000 sets allow, at least 3.
         method: `exact`, `orders`, or `auto`, which chooses by the number of nodes.
-        restarts: random orders that `orders` starts from.
-        seed: of the random orders.
+        restarts: Random orders that `orders` starts from.
+        seed: Of the random orders.
+
+    Returns:
+        The graph, its class, its score, and whether it is known to be best.
+
+    Raises:
+        DataError: If counts, knowledge, score or method do not fit, or `exact` has too many nodes.
     """
-    found = as_counts(counts, names)
-    knowledge = Knowledge(found.names, tiers, tuple(required), tuple(forbidden))
-    exact = _is_exact(method, len(found.names))
+    data = as_counts(counts, names)
+    knowledge = Knowledge(data.names, tiers, tuple(required), tuple(forbidden))
+    exact = _is_exact(method, len(data.names))
     limit = _parent_limit(max_parents, exact, knowledge)
     if restarts < 1:
-        raise DataError(f"restarts={restarts} must be one or more")
-    scorer = Scorer(found, score, sample_size)
+        raise DataError(f"restarts={restarts}: must be one or more.")
+    scorer = Scorer(data, score, sample_size)
     notes: tuple[str, ...] = ()
     if exact:
         masks = best_masks(local_scores(scorer, knowledge, limit))
     else:
         masks, notes = _by_orders(scorer, knowledge, limit, restarts, seed)
-    graph = graph_of_masks(masks, found.names, found.outcomes)
+    graph = graph_of_masks(masks, data.names, data.outcomes)
     total = sum(scorer.local(i, mask) for i, mask in enumerate(masks))
-    targets = [tuple(t) for t in found.targets]
+    targets = [tuple(t) for t in data.targets]
     return Found(graph, cpdag(graph, knowledge=knowledge, interventions=targets), total, exact, notes)
 
 
 def _is_exact(method: Method, nodes: int) -> bool:
     if method not in get_args(Method):
-        raise DataError(f"method={method!r} is not known{nearest(str(method), get_args(Method))}")
+        raise DataError(f"method={method!r}: is not known{nearest(str(method), get_args(Method))}")
     if method == "exact" and nodes > LARGEST_EXACT:
-        raise DataError(f"method='exact' takes up to {LARGEST_EXACT} nodes, not {nodes}; use method='orders'")
+        raise DataError(f"method='exact': takes up to {LARGEST_EXACT} nodes, not {nodes}. Use method='orders'.")
     return method == "exact" or (method == "auto" and nodes <= EXACT_NODES)
 
 
@@ -120,11 +126,11 @@ def _parent_limit(max_parents: int | None, exact: bool, knowledge: Knowledge) ->
     default = nodes - 1 if exact else _affordable_parents(nodes)
     limit = default if max_parents is None else max_parents
     if limit < 0:
-        raise DataError(f"max_parents={max_parents} must be zero or more")
+        raise DataError(f"max_parents={max_parents}: must be zero or more.")
     counts = [knowledge.required_mask(i).bit_count() for i in range(nodes)]
     if max(counts) > limit and max_parents is not None:
         name = knowledge.names[int(np.argmax(counts))]
-        raise DataError(f"max_parents={max_parents}, but {max(counts)} parents of {name!r} are required")
+        raise DataError(f"max_parents={max_parents}: {max(counts)} parents of {name!r} are required. Allow as many.")
     return min(nodes - 1, max(limit, *counts)) if nodes > 1 else 0
 
 

@@ -29,7 +29,16 @@ from latentry.graphs.graph import Graph
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.names import as_names
 
-__all__ = ["Hodge", "annealed", "edge_matrix", "edge_weights", "expected_edges", "hodge_graph", "hodge_init", "hodge_of"]
+__all__ = [
+    "Hodge",
+    "annealed",
+    "edge_matrix",
+    "edge_weights",
+    "expected_edges",
+    "hodge_graph",
+    "hodge_init",
+    "hodge_of",
+]
 
 _LOW, _HIGH, _GATE_TEMPERATURE = -0.1, 1.1, 2.0 / 3.0  # the stretch and temperature of the hard-concrete paper
 _SHUT, _OPEN = -6.0, 6.0  # gate logits that round to exactly 0 and 1
@@ -40,8 +49,8 @@ class Hodge(NamedTuple):
 
     Args:
         potentials: ξ, (L,).
-        weights: one number per pair of nodes (i < j, row by row), (L(L−1)/2,); B = gate · softplus(weight).
-        gates: logits of the hard-concrete gates, one per pair; None leaves all gates open (the paper's B > 0).
+        weights: One number per pair of nodes (i < j, row by row), (L(L−1)/2,); B = gate · softplus(weight).
+        gates: Logits of the hard-concrete gates, one per pair; None leaves all gates open (the paper's B > 0).
     """
 
     potentials: jax.Array
@@ -50,23 +59,39 @@ class Hodge(NamedTuple):
 
 
 def hodge_init(nodes: int, key: jax.Array, *, sparse: bool = True, spread: float = 0.5) -> Hodge:
-    """Random potentials of the given spread, weights near one, and gates (if sparse) as likely open as shut.
+    """Draw potentials of the given spread, weights near one, and gates (if sparse) as likely open as shut.
 
     >>> hodge_init(3, jax.random.key(0)).weights.shape
     (3,)
+
+    Args:
+        nodes: Their number L.
+        key: Of the random numbers.
+        sparse: Whether there are gates.
+        spread: Standard deviation of the potentials.
+
+    Returns:
+        The parameters.
     """
     pairs = nodes * (nodes - 1) // 2
-    first, second = jax.random.split(key)
-    weights = 0.5413 + 0.01 * jax.random.normal(second, (pairs,))  # softplus(0.5413) = 1
-    return Hodge(spread * jax.random.normal(first, (nodes,)), weights, jnp.zeros(pairs) if sparse else None)
+    potential_key, weight_key = jax.random.split(key)
+    weights = 0.5413 + 0.01 * jax.random.normal(weight_key, (pairs,))  # softplus(0.5413) = 1
+    return Hodge(spread * jax.random.normal(potential_key, (nodes,)), weights, jnp.zeros(pairs) if sparse else None)
 
 
 def edge_weights(hodge: Hodge, key: jax.Array | None = None) -> jax.Array:
-    """B, symmetric (L, L) with a zero diagonal; with a key the gates are sampled, without it they take their mode.
+    """Compute B, symmetric with a zero diagonal; with a key the gates are sampled, without it they take their mode.
 
     >>> B = edge_weights(Hodge(jnp.zeros(2), jnp.ones(1), jnp.array([-6.0])))
     >>> B.tolist()
     [[0.0, 0.0], [0.0, 0.0]]
+
+    Args:
+        hodge: The parameters.
+        key: Of the gates.
+
+    Returns:
+        B, (L, L) ≥ 0.
     """
     strength = jax.nn.softplus(hodge.weights)
     if hodge.gates is not None:
@@ -87,10 +112,16 @@ def _gate(logits: jax.Array, key: jax.Array | None) -> jax.Array:
 
 
 def expected_edges(hodge: Hodge) -> jax.Array:
-    """Expected number of open gates, Σ P(gate ≠ 0): the penalty that buys sparsity, differentiable.
+    """Compute the expected number of open gates, Σ P(gate ≠ 0): a differentiable penalty for sparsity.
 
     >>> float(expected_edges(Hodge(jnp.zeros(3), jnp.ones(3))))  # without gates, all pairs
     3.0
+
+    Args:
+        hodge: The parameters.
+
+    Returns:
+        A scalar between 0 and L(L−1)/2.
     """
     if hodge.gates is None:
         return jnp.asarray(float(hodge.weights.shape[0]))
@@ -105,7 +136,7 @@ def edge_matrix(
     noise: jax.Array | float = 0.0,
     knowledge: Knowledge | None = None,
 ) -> jax.Array:
-    """The relaxed edges E, (L, L) in [0, 1): E_ij = ReLU(tanh(B_ij (ξ_j − ξ_i) / β)).
+    """Compute the relaxed edges E_ij = ReLU(tanh(B_ij (ξ_j − ξ_i) / β)).
 
     Its support is acyclic whatever the parameters. Cost O(L²).
 
@@ -114,12 +145,15 @@ def edge_matrix(
     [[0.0, 1.0], [0.0, 0.0]]
 
     Args:
-        hodge: the parameters.
+        hodge: The parameters.
         temperature: β; see `annealed`.
-        key: randomness of the gates and of the noise; None for neither.
-        noise: standard deviation of Gaussian noise added to ξ, to leave local minima and to try orientations.
-        knowledge: forbidden directions become exact zeros; the potential of a required child is lifted above
+        key: Randomness of the gates and of the noise; None for neither.
+        noise: Standard deviation of Gaussian noise added to ξ, to leave local minima and to try orientations.
+        knowledge: Forbidden directions become exact zeros; the potential of a required child is lifted above
             its required parents by at least β, and the gate of a required edge stays open.
+
+    Returns:
+        E, (L, L) in [0, 1).
     """
     gate_key, noise_key = (None, None) if key is None else jax.random.split(key)
     potentials = hodge.potentials
@@ -149,27 +183,45 @@ def _required(knowledge: Knowledge) -> np.ndarray:
     return matrix | matrix.T
 
 
-def annealed(
-    step: jax.Array | float, steps: int, start: float = 1.0, stop: float = 0.1, every: int = 1
-) -> jax.Array:
-    """Geometric schedule from start to stop over `steps`, constant within each stretch of `every` and after the end.
+def annealed(step: jax.Array | float, steps: int, start: float = 1.0, stop: float = 0.1, every: int = 1) -> jax.Array:
+    """Evaluate a geometric schedule from start to stop.
 
+    It is constant within each stretch of `every` steps, and after the end.
     For the temperature β, and for the noise on ξ.
 
     >>> [round(float(annealed(s, 100)), 3) for s in (0, 50, 100, 200)]
     [1.0, 0.316, 0.1, 0.1]
+
+    Args:
+        step: Where in the schedule, from 0.
+        steps: Its length.
+        start: Value at the start, above zero.
+        stop: Value at the end, above zero.
+        every: Length of a stretch.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        DataError: If a number is not above zero.
     """
     if steps < 1 or every < 1 or not (start > 0 and stop > 0):
-        raise DataError(f"annealed(steps={steps}, start={start}, stop={stop}, every={every}): all must be above zero")
-    share = jnp.clip(jnp.floor(jnp.asarray(step) / every) * every / steps, 0.0, 1.0)
-    return start * (stop / start) ** share
+        raise DataError(f"steps={steps}, start={start}, stop={stop}, every={every}: must all be above zero.")
+    fraction = jnp.clip(jnp.floor(jnp.asarray(step) / every) * every / steps, 0.0, 1.0)
+    return start * (stop / start) ** fraction
 
 
 def hodge_of(graph: Graph) -> Hodge:
-    """Parameters that stand for a graph: its topological order in ξ, open gates on its edges and no others.
+    """Choose parameters that stand for a graph: its topological order in ξ, open gates on its edges and no others.
 
     >>> hodge_graph(hodge_of(Graph(3, [("N3", "N1")])))
     Graph(N3 → N1, N2)
+
+    Args:
+        graph: Any graph.
+
+    Returns:
+        The parameters.
     """
     place = {name: float(i) for i, name in enumerate(graph.order)}
     joined = graph.adjacency | graph.adjacency.T
@@ -187,12 +239,23 @@ def hodge_graph(
     threshold: float = 0.5,
     knowledge: Knowledge | None = None,
 ) -> Graph:
-    """The graph that the parameters stand for.
+    """Read off the graph that the parameters stand for.
 
     Without a temperature, the limit β → 0: an edge wherever the gate is not shut. With one, an edge wherever
     E_ij > threshold at that temperature, which is how the paper's dense B is read.
+
+    Args:
+        hodge: The parameters.
+        names: Of the nodes; N1, N2, ... by default.
+        outcomes: Number of outcomes of each node, or one number for all.
+        temperature: β, or None for its limit 0.
+        threshold: Smallest E_ij of an edge, with a temperature.
+        knowledge: As in `edge_matrix`.
+
+    Returns:
+        The graph, without tables.
     """
-    found = as_names(names, hodge.potentials.shape[0])
+    known = as_names(names, hodge.potentials.shape[0])
     relaxed = edge_matrix(hodge, 1.0 if temperature is None else temperature, knowledge=knowledge)
     matrix = np.asarray(relaxed) > (0.0 if temperature is None else threshold)
-    return Graph.from_adjacency(matrix, found, outcomes)
+    return Graph.from_adjacency(matrix, known, outcomes)

@@ -27,16 +27,31 @@ __all__ = ["cpt_tensors", "downselect", "log_joint", "normalised_tensors"]
 
 
 def normalised_tensors(logits: Sequence[jax.Array]) -> list[jax.Array]:
-    """W^ℓ = softmax of the ℓ-th logits over axis ℓ.
+    """Compute W^ℓ, the softmax of the ℓ-th logits over axis ℓ.
 
     >>> [W.sum(axis=l).tolist() for l, W in enumerate(normalised_tensors([jnp.zeros((2, 3))] * 2))]
     [[1.0, 1.0, 1.0], [1.0, 1.0]]
+
+    Args:
+        logits: L arrays (C_1, ..., C_L).
+
+    Returns:
+        L arrays of the same shape.
     """
     return [jax.nn.softmax(each, axis=node) for node, each in enumerate(logits)]
 
 
 def downselect(tensor: jax.Array, node: int, incoming: jax.Array) -> jax.Array:
-    """P(N_node | relaxed parents): average the tensor over axis k to the degree 1 − incoming[k], for every k ≠ node."""
+    """Compute P(N_node | relaxed parents): average over axis k to the degree 1 − incoming[k], for every k ≠ node.
+
+    Args:
+        tensor: P(N_node | all others), (C_1, ..., C_L).
+        node: Its axis.
+        incoming: (L,) relaxed edges into the node, in [0, 1].
+
+    Returns:
+        An array of the same shape.
+    """
     for k in range(tensor.ndim):
         if k != node:
             mean = tensor.mean(axis=k, keepdims=True)
@@ -45,7 +60,7 @@ def downselect(tensor: jax.Array, node: int, incoming: jax.Array) -> jax.Array:
 
 
 def log_joint(tensors: Sequence[jax.Array], edges: jax.Array, floor: float = 1e-8) -> jax.Array:
-    """Log-probabilities log A of all configurations, of shape (C_1, ..., C_L).
+    """Compute the log-probabilities log A of all configurations.
 
     exp(log A) sums to one for every E whose support is acyclic. Cost O(L² ∏ C) time and O(L ∏ C) memory: 729 cells
     for six nodes of three outcomes, but a million for twenty nodes of two.
@@ -59,8 +74,14 @@ def log_joint(tensors: Sequence[jax.Array], edges: jax.Array, floor: float = 1e-
     Args:
         tensors: W^1, ..., W^L, each of the full shape and summing to one over its own axis.
         edges: E, (L, L) in [0, 1].
-        floor: fraction of the uniform distribution mixed into every conditional, so that no logarithm is infinite; the
+        floor: Fraction of the uniform distribution mixed into every conditional, so that no logarithm is infinite; the
             sum stays one.
+
+    Returns:
+        log A, (C_1, ..., C_L).
+
+    Raises:
+        DataError: If shapes do not fit.
     """
     _check_shapes(tensors, edges)
     total = jnp.zeros(())
@@ -73,27 +94,36 @@ def log_joint(tensors: Sequence[jax.Array], edges: jax.Array, floor: float = 1e-
 def _check_shapes(tensors: Sequence[jax.Array], edges: jax.Array) -> None:
     count = len(tensors)
     if edges.shape != (count, count):
-        raise DataError(f"{count} tensors need edges of shape {(count, count)}, not {edges.shape}")
+        raise DataError(f"edges: has shape {edges.shape}; {count} tensors need edges of shape {(count, count)}.")
     for node, tensor in enumerate(tensors):
         if tensor.shape != tensors[0].shape or tensor.ndim != count:
             raise DataError(
-                f"tensor {node} has shape {tensor.shape}; {count} nodes need {count} axes, the same in all tensors"
+                f"tensors[{node}]: has shape {tensor.shape}. {count} nodes need {count} axes, the same in all tensors."
             )
 
 
 def cpt_tensors(graph: Graph) -> list[np.ndarray]:
-    """The graph's own tables as full tensors W^1, ..., W^L, constant along the axes of nodes that are no parents.
+    """Expand the graph's own tables to tensors W^1, ..., W^L, constant along the axes of nodes that are no parents.
 
     >>> g = Graph(2, [("N1", "N2")], cpts={"N1": [0.3, 0.7], "N2": [[0.9, 0.1], [0.2, 0.8]]})
     >>> [W.tolist() for W in cpt_tensors(g)]
     [[[0.3, 0.3], [0.7, 0.7]], [[0.9, 0.1], [0.2, 0.8]]]
+
+    Args:
+        graph: With tables.
+
+    Returns:
+        L arrays (C_1, ..., C_L).
+
+    Raises:
+        DataError: If there are no tables, or they would be too large.
     """
     table_cells(graph.outcomes, "cpt_tensors")
     return [spread(graph, name) for name in graph.names]
 
 
 def spread(graph: Graph, name: str) -> np.ndarray:
-    """The table of one node over all nodes' axes, without copying."""
+    """Broadcast the table of one node over all nodes' axes, without copying."""
     axes = graph.axes((*graph.parents(name), name))
     ordered = np.transpose(need_cpts(graph)[name], np.argsort(axes))
     shape = [count if axis in axes else 1 for axis, count in enumerate(graph.outcomes)]

@@ -23,14 +23,14 @@ class Knowledge:
     (('dose', 'age'), ('outcome', 'age'), ('outcome', 'dose'))
     >>> Knowledge(["A", "B"], required=[("A", "B"), ("B", "A")])
     Traceback (most recent call last):
-    latentry.errors.DataError: the required edges form a cycle: A → B → A; drop one of them
+    latentry.errors.DataError: required: the edges form a cycle, A → B → A. Drop one of them.
 
     Args:
-        names: of the nodes.
-        tiers: groups of nodes, causes first: no edge leads from a later tier into an earlier one. Nodes in
+        names: Of the nodes.
+        tiers: Groups of nodes, causes first: no edge leads from a later tier into an earlier one. Nodes in
             no tier are free.
-        required: edges that must be there, as (parent, child).
-        forbidden: edges that must not be there; the opposite direction stays allowed.
+        required: Edges that must be there, as (parent, child).
+        forbidden: Edges that must not be there; the opposite direction stays allowed.
     """
 
     names: tuple[str, ...]
@@ -48,48 +48,66 @@ class Knowledge:
     def _check_required(self) -> None:
         cycle = find_cycle(self.required)
         if cycle:
-            raise DataError(f"the required edges form a cycle: {' → '.join(cycle)}; drop one of them")
+            raise DataError(f"required: the edges form a cycle, {' → '.join(cycle)}. Drop one of them.")
         for parent, child in self.required:
             if (parent, child) in self.forbidden:
-                raise DataError(f"edge {parent!r} → {child!r} is both required and forbidden")
+                raise DataError(f"edge {parent!r} → {child!r}: is both required and forbidden. Choose one.")
             if self._tier(parent) > self._tier(child) >= 0:
-                raise DataError(f"required edge {parent!r} → {child!r} leads from a later tier into an earlier one")
+                raise DataError(
+                    f"required edge {parent!r} → {child!r}: leads from a later tier into an earlier one. "
+                    "Drop it, or move a node to another tier."
+                )
 
     def _tier(self, node: str) -> int:
         return next((i for i, tier in enumerate(self.tiers) if node in tier), -1)
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
-        """Matrix with True at [i, j] where an edge i → j may be."""
+        """Return a matrix with True at [i, j] where an edge i → j may be."""
         tier = np.array([self._tier(n) for n in self.names])
         backwards = (tier[:, None] > tier) & (tier >= 0)
         opposite = {(c, p) for p, c in self.required}
         named = np.array([[(p, c) in self.forbidden or (p, c) in opposite for c in self.names] for p in self.names])
-        return ~(backwards | named | np.eye(len(self.names), dtype=bool))
+        barred: NDArray[np.bool_] = backwards | named | np.eye(len(self.names), dtype=bool)
+        return ~barred
 
     @property
     def banned(self) -> tuple[Edge, ...]:
-        """Every edge that may not be: forbidden, against the tiers, or opposite to a required one."""
+        """List every edge that may not be: forbidden, against the tiers, or opposite to a required one."""
         pairs = zip(*np.nonzero(~self.allowed), strict=True)
         return tuple((self.names[i], self.names[j]) for i, j in pairs if i != j)
 
     def required_mask(self, node: int) -> int:
-        """Bit mask of the required parents of the node at this position."""
+        """Return the required parents of a node as a bit mask.
+
+        Args:
+            node: Its position.
+
+        Returns:
+            The mask.
+        """
         parents = [p for p, c in self.required if c == self.names[node]]
         return sum(1 << self.names.index(p) for p in parents)
 
     def allows(self, edges: Sequence[Edge]) -> bool:
-        """Whether a set of edges agrees with what is known."""
+        """Decide whether a set of edges agrees with what is known.
+
+        Args:
+            edges: (parent, child) pairs of names.
+
+        Returns:
+            True when all required edges are there and no banned one.
+        """
         return set(self.required) <= set(edges) and not set(edges) & set(self.banned)
 
 
 def _checked_tiers(tiers: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    found: dict[str, int] = {}
+    tier_of: dict[str, int] = {}
     for i, tier in enumerate(tiers):
         if isinstance(tier, str):
-            raise DataError(f"tier {i} is the text {tier!r}; a tier is a list of node names, such as [{tier!r}]")
+            raise DataError(f"tiers[{i}]={tier!r}: is a text. A tier is a list of node names, such as [{tier!r}].")
         for node in tier:
             index_of(names, node, "the graph (tiers)")
-            if found.setdefault(node, i) != i:
-                raise DataError(f"node {node!r} is in tier {found[node]} and in tier {i}")
+            if tier_of.setdefault(node, i) != i:
+                raise DataError(f"tiers: node {node!r} is in tier {tier_of[node]} and in tier {i}. Name it once.")
     return tuple(tuple(tier) for tier in tiers)

@@ -18,7 +18,7 @@ _SWEEPS = 8
 
 @dataclass(frozen=True)
 class Layout:
-    """Nodes at whole layers (second coordinate) and places within them (first), and the way points of every edge."""
+    """Nodes at whole layers (second coordinate) and places within them (first), and the bends of every edge."""
 
     places: dict[str, Point]
     routes: dict[Edge, tuple[Point, ...]]
@@ -27,7 +27,17 @@ class Layout:
 
 
 def arranged(graph: Graph | CPDAG) -> Layout:
-    """A layered drawing; an edge that spans several layers gets a way point in each, so that it passes no node."""
+    """Lay a graph out in layers; an edge that spans several has a bend in each, so that it passes no node.
+
+    Args:
+        graph: A graph, or the class of one.
+
+    Returns:
+        Places of the nodes and routes of the edges.
+
+    Raises:
+        DataError: If the class has no member.
+    """
     flow = _oriented(graph)
     depth = _depths(flow)
     layers: list[list[object]] = [[] for _ in range(max(depth.values(), default=0) + 1)]
@@ -47,7 +57,9 @@ def _oriented(graph: Graph | CPDAG) -> Graph:
         return graph
     member = next(members(graph), None)
     if member is None:
-        raise DataError(f"{graph!r} stands for no graph: its edges cannot be oriented without a cycle or a new v-structure")
+        raise DataError(
+            f"graph={graph!r}: stands for no graph. Its edges cannot be oriented without a cycle or a new v-structure."
+        )
     return member
 
 
@@ -83,7 +95,8 @@ def _uncross(layers: list[list[object]], links: Sequence[tuple[object, object]])
         near = up if sweep % 2 == 0 else down
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             spot = _spots(layers)
-            layer.sort(key=lambda v, s=spot, n=near: _mean([s[w][0] for w in n.get(v, [v])]))
+            centre = {v: _mean([spot[w][0] for w in near.get(v, [v])]) for v in layer}
+            layer.sort(key=centre.__getitem__)
         crossings = _crossings(layers, links)
         if crossings < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
@@ -97,9 +110,7 @@ def _mean(values: Sequence[float]) -> float:
 def _crossings(layers: list[list[object]], links: Sequence[tuple[object, object]]) -> int:
     spot = _spots(layers)
     ends = [(spot[a][1], spot[a][0], spot[b][0]) for a, b in links]
-    return sum(
-        p[0] == q[0] and (p[1] - q[1]) * (p[2] - q[2]) < 0 for i, p in enumerate(ends) for q in ends[i + 1 :]
-    )
+    return sum(p[0] == q[0] and (p[1] - q[1]) * (p[2] - q[2]) < 0 for i, p in enumerate(ends) for q in ends[i + 1 :])
 
 
 def _spots(layers: Sequence[Sequence[object]]) -> dict[object, Point]:

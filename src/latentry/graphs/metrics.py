@@ -25,17 +25,17 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Fraction of the claims that are right."""
+        """Return the fraction of the claims that are right."""
         return self.right / self.claimed if self.claimed else 1.0
 
     @property
     def recall(self) -> float:
-        """Fraction of the truth that was claimed."""
+        """Return the fraction of the truth that was claimed."""
         return self.right / self.true if self.true else 1.0
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of the two, 2·right / (claimed + true)."""
+        """Return the harmonic mean of the two, 2·right / (claimed + true)."""
         return 2 * self.right / (self.claimed + self.true) if self.claimed + self.true else 1.0
 
 
@@ -57,13 +57,23 @@ class Comparison:
 
 
 def shd(first: Graph | CPDAG, second: Graph | CPDAG) -> int:
-    """Structural Hamming distance: the number of pairs of nodes whose edge (→, ←, — or none) differs.
+    """Count the pairs of nodes whose edge (→, ←, — or none) differs: the structural Hamming distance.
 
     A reversed edge counts once (Tsamardinos, Brown and Aliferis 2006). Two DAGs of one class can be far apart; for
     what data can tell, compare their CPDAGs.
 
     >>> shd(Graph(3, [("N1", "N2")]), Graph(3, [("N2", "N1"), ("N2", "N3")]))
     2
+
+    Args:
+        first: A graph or a class.
+        second: Another of the same kind over the same nodes.
+
+    Returns:
+        Number of pairs.
+
+    Raises:
+        DataError: If one is a graph and the other a class, or their nodes differ.
     """
     _check_alike(first, second)
     mine, theirs = _marks(first), _marks(second)
@@ -71,13 +81,23 @@ def shd(first: Graph | CPDAG, second: Graph | CPDAG) -> int:
 
 
 def compare(estimate: Graph | CPDAG, truth: Graph | CPDAG) -> Comparison:
-    """SHD, and precision, recall and F1 of skeleton, arrowheads and v-structures.
+    """Compare two graphs by SHD, and by precision, recall and F1 of skeleton, arrowheads and v-structures.
 
     Arrowheads are the directed edges; a reversible edge claims none.
 
     >>> print(compare(Graph(3, [("N1", "N3")]), Graph(3, [("N1", "N3"), ("N2", "N3")])))
     SHD 1; skeleton precision 1.00 recall 0.50 F1 0.67; arrowheads precision 1.00 recall 0.50 F1 0.67;
     v-structures precision 1.00 recall 0.00 F1 0.00
+
+    Args:
+        estimate: A graph or a class.
+        truth: Another of the same kind over the same nodes.
+
+    Returns:
+        All four comparisons.
+
+    Raises:
+        DataError: If one is a graph and the other a class, or their nodes differ.
     """
     return Comparison(
         shd(estimate, truth),
@@ -97,13 +117,17 @@ def _colliders(graph: Graph | CPDAG) -> set[tuple[frozenset[str], str]]:
     return {(frozenset((a, b)), middle) for a, middle, b in v_structures(graph)}
 
 
-def _agreement(claimed: Iterable, true: Iterable) -> Agreement:
+def _agreement(claimed: Iterable[object], true: Iterable[object]) -> Agreement:
     mine, theirs = set(claimed), set(true)
     return Agreement(len(mine & theirs), len(mine), len(theirs))
 
 
 def _check_alike(first: Graph | CPDAG, second: Graph | CPDAG) -> None:
     if type(first) is not type(second):
-        raise DataError("compare two Graphs or two CPDAGs, not one of each: cpdag(graph) gives the class of a graph")
+        raise DataError(
+            "graphs: one is a Graph and one a CPDAG. Compare two of a kind: cpdag(graph) gives the class of a graph."
+        )
     if set(first.names) != set(second.names):
-        raise DataError(f"the graphs have different nodes: {first.names} and {second.names}")
+        raise DataError(
+            f"graphs: have different nodes, {first.names} and {second.names}. Compare graphs over the same nodes."
+        )

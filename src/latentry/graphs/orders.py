@@ -1,6 +1,6 @@
 """A good graph over many nodes: search among orders (Teyssier and Koller 2005).
 
-Given an order of the nodes, the best parents of each among those before it are found one by one, so that the
+Given an order of the nodes, the best parents of each among those before it are chosen one by one, so that the
 search runs over L! orders instead of all graphs. A node is moved to the place that gains most, until no move gains;
 then from the next random order.
 """
@@ -23,16 +23,26 @@ _TIE = 1e-9
 
 
 def candidate_parents(scorer: Scorer, knowledge: Knowledge, max_parents: int, budget: int) -> list[list[int]]:
-    """For each node the allowed parents, nearest first by pairwise score, as many as the budget of sets lets in."""
+    """List the allowed parents of each node, nearest first by pairwise score, as many as the budget of sets lets in.
+
+    Args:
+        scorer: Local scores of the counts.
+        knowledge: Tiers, required and forbidden edges.
+        max_parents: Of any node.
+        budget: Parent sets to score, all nodes together.
+
+    Returns:
+        Positions of candidates, one list per node.
+    """
     nodes = len(knowledge.names)
     allowed, kept = knowledge.allowed, _affordable(nodes, max_parents, budget // nodes)
-    found = []
+    candidates = []
     for i in range(nodes):
         possible = [j for j in range(nodes) if allowed[j, i]]
         if len(possible) > kept:
             possible.sort(key=lambda j: -scorer.local(i, 1 << j))
-        found.append(possible[:kept])
-    return found
+        candidates.append(possible[:kept])
+    return candidates
 
 
 def _affordable(nodes: int, max_parents: int, sets: int) -> int:
@@ -45,7 +55,19 @@ def _affordable(nodes: int, max_parents: int, sets: int) -> int:
 def parent_choices(
     scorer: Scorer, knowledge: Knowledge, max_parents: int, candidates: Sequence[Sequence[int]]
 ) -> Choices:
-    """Every parent set that can be best for some order, best first: a set that one of its subsets beats never is."""
+    """List every parent set that can be best for some order, best first.
+
+    A set that one of its subsets beats never is.
+
+    Args:
+        scorer: Local scores of the counts.
+        knowledge: Tiers, required and forbidden edges.
+        max_parents: Of any node.
+        candidates: Positions of candidates, one list per node.
+
+    Returns:
+        Pairs of local score and bit mask, one list per node.
+    """
     return [
         _undominated(scorer, i, knowledge.required_mask(i), max_parents, list(possible))
         for i, possible in enumerate(candidates)
@@ -70,7 +92,17 @@ def _undominated(
 
 
 def search_orders(choices: Choices, knowledge: Knowledge, restarts: int, seed: int) -> list[int]:
-    """Parents of every node, as bit masks, in the best graph met over the restarts."""
+    """Find the parents of every node in the best graph met over the restarts.
+
+    Args:
+        choices: As `parent_choices` returns them.
+        knowledge: Required edges decide which orders may be.
+        restarts: Number of random orders.
+        seed: Of the orders.
+
+    Returns:
+        Bit masks, one per node.
+    """
     rng = np.random.default_rng(seed)
     best_score, best_order = -math.inf, list(range(len(choices)))
     for _ in range(restarts):
@@ -132,8 +164,8 @@ def _order_score(choices: Choices, order: Sequence[int]) -> float:
 
 
 def _masks(choices: Choices, order: Sequence[int]) -> list[int]:
-    found = {i: _best(choices[i], before)[1] for i, before in _with_predecessors(order)}
-    return [found[i] for i in range(len(choices))]
+    masks = {i: _best(choices[i], before)[1] for i, before in _with_predecessors(order)}
+    return [masks[i] for i in range(len(choices))]
 
 
 def _with_predecessors(order: Sequence[int]) -> list[tuple[int, int]]:

@@ -28,10 +28,10 @@ class Posterior:
     """Probabilities of edges and of classes, given the counts.
 
     Args:
-        names: of the nodes.
+        names: Of the nodes.
         arrow: P(i → j), (L, L).
-        classes: the likeliest classes with their probabilities, best first.
-        rest: probability of all other classes.
+        classes: The likeliest classes with their probabilities, best first.
+        rest: Probability of all other classes.
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class Posterior:
 
     @property
     def joined(self) -> NDArray[np.float64]:
-        """P(i and j are adjacent), symmetric (L, L)."""
+        """Compute P(i and j are adjacent), symmetric (L, L)."""
         return self.arrow + self.arrow.T
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ def graph_posterior(
     forbidden: Sequence[Edge] = (),
     top: int = 5,
 ) -> Posterior:
-    """P(graph | counts) ∝ exp(score), every allowed graph equally likely beforehand; up to five nodes.
+    """Compute P(graph | counts) ∝ exp(score), every allowed graph equally likely beforehand; up to five nodes.
 
     With BDeu this is the posterior of the Dirichlet model; with BIC its large-sample approximation. Note that it is
     uniform over graphs, so that a class of many members starts with more. Cost: all graphs (29,281 for five nodes).
@@ -72,26 +72,34 @@ def graph_posterior(
 
     Args:
         counts: a table with one axis per node, or `Counts`.
-        names: of the nodes, for a table.
+        names: Of the nodes, for a table.
         score: `bdeu` or `bic`.
-        sample_size: equivalent sample size α of BDeu.
-        tiers: as in `search`.
-        required: as in `search`.
-        forbidden: as in `search`.
-        top: classes to list.
+        sample_size: Equivalent sample size α of BDeu.
+        tiers: As in `search`.
+        required: As in `search`.
+        forbidden: As in `search`.
+        top: Classes to list.
+
+    Returns:
+        Probabilities of edges and classes.
+
+    Raises:
+        DataError: If there are more than five nodes, or counts or knowledge do not fit.
     """
-    found = as_counts(counts, names)
-    nodes = len(found.names)
+    data = as_counts(counts, names)
+    nodes = len(data.names)
     if nodes > LARGEST_ENUMERATION:
-        raise DataError(f"graph_posterior lists graphs of up to {LARGEST_ENUMERATION} nodes, not {nodes}; use bootstrap")
-    knowledge = Knowledge(found.names, tiers, tuple(required), tuple(forbidden))
-    local = local_scores(Scorer(found, score, sample_size), knowledge, nodes - 1)
+        raise DataError(
+            f"counts: graph_posterior lists graphs of up to {LARGEST_ENUMERATION} nodes, not {nodes}. Use bootstrap."
+        )
+    knowledge = Knowledge(data.names, tiers, tuple(required), tuple(forbidden))
+    local = local_scores(Scorer(data, score, sample_size), knowledge, nodes - 1)
     masks = acyclic_masks(nodes)
     chances = softmax(local[np.arange(nodes), masks].sum(axis=1))
     parents = masks[:, :, None] >> np.arange(nodes) & 1  # (graphs, child, parent)
     arrow = np.einsum("g,gcp->pc", chances, parents)
-    classes = _classes(masks, chances, found, knowledge, top)
-    return Posterior(found.names, arrow, classes, 1.0 - sum(chance for _, chance in classes))
+    classes = _classes(masks, chances, data, knowledge, top)
+    return Posterior(data.names, arrow, classes, 1.0 - sum(chance for _, chance in classes))
 
 
 def _classes(

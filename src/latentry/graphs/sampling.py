@@ -34,7 +34,7 @@ Coupling = Literal["monotone", "gumbel", "independent"]
 
 
 def sample(graph: Graph, rows: int, seed: int, *, do: Mapping[str, int] | None = None) -> Rows:
-    """Rows (rows, L) of node values, drawn from the parents down; with do, from the intervened graph.
+    """Draw rows of node values from the parents down; with do, from the intervened graph.
 
     Cost O(rows · Σ C), whatever the size of the joint table.
 
@@ -42,36 +42,48 @@ def sample(graph: Graph, rows: int, seed: int, *, do: Mapping[str, int] | None =
     >>> x = sample(g, 100, seed=0)
     >>> bool((x[:, 0] == x[:, 1]).all()), sample(g, 2, seed=0, do={"A": 1}).tolist()
     (True, [[1, 1], [1, 1]])
+
+    Args:
+        graph: With tables.
+        rows: Number of rows.
+        seed: Of the draw.
+        do: Values to set, by node.
+
+    Returns:
+        Whole numbers (rows, L).
+
+    Raises:
+        DataError: If the graph has no tables, `rows` is negative, or a value cannot be set.
     """
     if rows < 0:
-        raise DataError(f"rows={rows} must be zero or more")
+        raise DataError(f"rows={rows}: must be zero or more.")
     changed = intervene(graph, do or {})
     rng = np.random.default_rng(seed)
     values = np.zeros((rows, len(graph.names)), dtype=np.int64)
     for name in changed.order:
-        values[:, changed.names.index(name)] = _inverse(_laws(changed, name, values), rng.random(rows))
+        values[:, changed.names.index(name)] = _inverse(_conditionals(changed, name, values), rng.random(rows))
     return values
 
 
-def _laws(graph: Graph, name: str, values: Rows) -> Array:
+def _conditionals(graph: Graph, name: str, values: Rows) -> Array:
     """P(name | the parents' values in each row), (rows, outcomes)."""
     table = need_cpts(graph)[name]
     parents = tuple(values[:, a] for a in graph.axes(graph.parents(name)))
     return table[parents] if parents else np.broadcast_to(table, (len(values), len(table)))
 
 
-def _inverse(laws: Array, uniform: Array) -> Rows:
+def _inverse(chances: Array, uniform: Array) -> Rows:
     """Smallest v with P(≤ v) > u; never an outcome of probability zero."""
-    steps = laws.cumsum(axis=1)
-    picked = (steps <= (uniform * steps[:, -1])[:, None]).sum(axis=1)
-    last = laws.shape[1] - 1 - (laws[:, ::-1] > 0).argmax(axis=1)
+    steps = chances.cumsum(axis=1)
+    picked: Rows = (steps <= (uniform * steps[:, -1])[:, None]).sum(axis=1)
+    last: Rows = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
     return np.minimum(picked, last)
 
 
 def counterfactual(
     graph: Graph, rows: ArrayLike, do: Mapping[str, int], seed: int, *, coupling: Coupling = "monotone"
 ) -> Rows:
-    """What the given rows would have been under do(N = v): abduction, action, prediction.
+    """Compute what the given rows would have been under do(N = v): abduction, action, prediction.
 
     The noise of every node is drawn from its distribution given the row, the nodes in `do` are set, and the rest is
     computed anew from the parents down. Nodes that no set node leads to keep their values. The answer depends on
@@ -83,14 +95,20 @@ def counterfactual(
     [[1, 1], [1, 1]]
 
     Args:
-        graph: with tables.
+        graph: With tables.
         rows: (n, L) observed values of all nodes.
-        do: the values to set.
-        seed: of the noise.
+        do: The values to set.
+        seed: Of the noise.
         coupling: `monotone`, `gumbel` or `independent`.
+
+    Returns:
+        Whole numbers (n, L).
+
+    Raises:
+        DataError: If coupling, rows or values do not fit, or a row has probability zero.
     """
     if coupling not in get_args(Coupling):
-        raise DataError(f"coupling={coupling!r} is not known{nearest(str(coupling), get_args(Coupling))}")
+        raise DataError(f"coupling={coupling!r}: is not known{nearest(str(coupling), get_args(Coupling))}")
     values = as_values(do, graph.names, graph.outcomes)
     seen = _checked_rows(graph, rows)
     rng = np.random.default_rng(seed)
@@ -100,7 +118,7 @@ def counterfactual(
         if name in values:
             imagined[:, at] = values[name]
             continue
-        before, after = _laws(graph, name, seen), _laws(graph, name, imagined)
+        before, after = _conditionals(graph, name, seen), _conditionals(graph, name, imagined)
         _check_possible(before, seen[:, at], name)
         parents = list(graph.axes(graph.parents(name)))
         same = (seen[:, parents] == imagined[:, parents]).all(axis=1)
@@ -127,7 +145,8 @@ def _gumbel(before: Array, after: Array, value: Rows, rng: np.random.Generator) 
         noise = others - np.log(before)
         impossible = before == 0  # never seen, so that nothing was learnt about its noise
         noise[impossible] = rng.gumbel(size=before.shape)[impossible]
-        return np.argmax(noise + np.log(after), axis=1)
+        largest: Rows = np.argmax(noise + np.log(after), axis=1)
+        return largest
 
 
 def _independent(before: Array, after: Array, value: Rows, rng: np.random.Generator) -> Rows:
@@ -142,21 +161,23 @@ _COUPLINGS: dict[str, Callable[[Array, Array, Rows, np.random.Generator], Rows]]
 def _checked_rows(graph: Graph, rows: ArrayLike) -> Rows:
     values = np.asarray(rows)
     if values.ndim != 2 or values.shape[1] != len(graph.names):
-        raise DataError(f"rows have shape {values.shape}; expected (rows, {len(graph.names)}), one column per node")
+        raise DataError(
+            f"rows: has shape {values.shape}; expected (rows, {len(graph.names)}). Give one column per node."
+        )
     limits = np.array(graph.outcomes)
     bad = ~((values >= 0) & (values < limits) & (values == np.floor(values)))
     if bad.any():
         row, column = (int(i) for i in np.argwhere(bad)[0])
         name, top = graph.names[column], limits[column] - 1
-        raise DataError(f"column {name!r} is {values[row, column]} in row {row}; node {name!r} takes 0 to {top}")
+        raise DataError(f"column {name!r}: is {values[row, column]} in row {row}. Node {name!r} takes 0 to {top}.")
     return values.astype(np.int64)
 
 
-def _check_possible(laws: Array, value: Rows, name: str) -> None:
-    chances = laws[np.arange(len(value)), value]
+def _check_possible(conditionals: Array, value: Rows, name: str) -> None:
+    chances = conditionals[np.arange(len(value)), value]
     if (chances == 0).any():
         row = int(np.argmax(chances == 0))
         raise DataError(
-            f"row {row} has {name!r} = {value[row]}, which has probability zero given its parents; "
-            "smooth the tables (fit_cpts with a pseudocount) or drop the row"
+            f"row {row}: has {name!r} = {value[row]}, which has probability zero given its parents. "
+            "Smooth the tables (fit_cpts with a pseudocount) or drop the row."
         )

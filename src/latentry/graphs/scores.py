@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlogy
 
 from latentry.errors import DataError, nearest
-from latentry.graphs.counts import Counts, as_counts, codes
+from latentry.graphs.counts import Block, Counts, as_counts, codes
 from latentry.graphs.graph import Graph
 from latentry.graphs.names import Edge
 
@@ -58,20 +58,36 @@ class Scorer:
 
     def __init__(self, counts: Counts | ArrayLike, score: Score = "bic", sample_size: float = 1.0) -> None:
         if score not in get_args(Score):
-            raise DataError(f"score={score!r} is not known{nearest(str(score), get_args(Score))}")
+            raise DataError(f"score={score!r}: is not known{nearest(str(score), get_args(Score))}")
         if not (math.isfinite(sample_size) and sample_size > 0):
-            raise DataError(f"sample_size={sample_size} must be above zero: it is the weight of the prior, in rows")
+            raise DataError(f"sample_size={sample_size}: must be above zero. It is the weight of the prior, in rows.")
         self.counts = as_counts(counts)
         self._rule, self._sample_size = _RULES[score], sample_size
         self._groups = [self.counts.active(name) for name in self.counts.names]
         self._known: dict[tuple[tuple[int, ...], int], float] = {}
 
     def local(self, node: int, parents: int) -> float:
-        """s(node | parents), with parents as a bit mask."""
+        """Compute s(node | parents) in nats.
+
+        Args:
+            node: Its position.
+            parents: Bit mask.
+
+        Returns:
+            The local score.
+        """
         return self.of_set(node, parents | 1 << node) - self.of_set(node, parents)
 
     def of_set(self, node: int, members: int) -> float:
-        """φ of a set (a bit mask), from the rows that count for the node."""
+        """Compute φ of a set from the rows that count for the node.
+
+        Args:
+            node: Its position.
+            members: Bit mask.
+
+        Returns:
+            Nats.
+        """
         key = (self._groups[node], members)
         if key not in self._known:
             self._known[key] = self._evaluated(*key)
@@ -87,7 +103,7 @@ class Scorer:
         return self._rule(heaps, float(cells), float(weights.sum()), self._sample_size)
 
 
-def _wide(blocks: list, axes: list[int]) -> list[NDArray[np.int64]]:
+def _wide(blocks: list[Block], axes: list[int]) -> list[NDArray[np.int64]]:
     """Codes of configurations too many to number: each distinct row gets the next number."""
     rows = np.concatenate([b.values[:, axes] for b in blocks])
     return [np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)]
@@ -102,14 +118,12 @@ def _sums(code: NDArray[np.int64], weights: Array, cells: int) -> Array:
 
 
 def parent_masks(graph: Graph) -> list[int]:
-    """The parents of every node as bit masks."""
+    """Return the parents of every node as bit masks."""
     return [sum(1 << a for a in graph.axes(graph.parents(n))) for n in graph.names]
 
 
-def graph_score(
-    graph: Graph, counts: Counts | ArrayLike, score: Score = "bic", *, sample_size: float = 1.0
-) -> float:
-    """Score of a graph in nats; larger is better. Cost: two passes over the distinct rows per node.
+def graph_score(graph: Graph, counts: Counts | ArrayLike, score: Score = "bic", *, sample_size: float = 1.0) -> float:
+    """Score a graph in nats; larger is better. Cost: two passes over the distinct rows per node.
 
     >>> table = np.array([[40, 10], [10, 40]])
     >>> a, b = Graph(2, [("N1", "N2")]), Graph(2, [("N2", "N1")])
@@ -117,24 +131,42 @@ def graph_score(
     True
 
     Args:
-        graph: over the nodes of the counts.
+        graph: Over the nodes of the counts.
         counts: a table with one axis per node, or `Counts`.
         score: `bic` or `bdeu`.
-        sample_size: equivalent sample size α of BDeu.
+        sample_size: Equivalent sample size α of BDeu.
+
+    Returns:
+        Nats.
+
+    Raises:
+        DataError: If the counts are not over the nodes of the graph, or the score is unknown.
     """
-    found = matching_counts(graph, counts)
-    scorer = Scorer(found, score, sample_size)
+    matched = matching_counts(graph, counts)
+    scorer = Scorer(matched, score, sample_size)
     return sum(scorer.local(i, mask) for i, mask in enumerate(parent_masks(graph)))
 
 
 def edge_support(
     graph: Graph, counts: Counts | ArrayLike, score: Score = "bic", *, sample_size: float = 1.0
 ) -> dict[Edge, float]:
-    """What every edge is worth: the score of the graph minus its score without that edge, in nats.
+    """Compute what every edge is worth: the score of the graph minus its score without that edge, in nats.
 
     >>> support = edge_support(Graph(2, [("N1", "N2")]), np.array([[40, 10], [10, 40]]))
     >>> round(support["N1", "N2"], 3)
     16.972
+
+    Args:
+        graph: Over the nodes of the counts.
+        counts: A table with one axis per node, or `Counts`.
+        score: `bic` or `bdeu`.
+        sample_size: Equivalent sample size α of BDeu.
+
+    Returns:
+        Nats by edge.
+
+    Raises:
+        DataError: If the counts are not over the nodes of the graph, or the score is unknown.
     """
     scorer = Scorer(matching_counts(graph, counts), score, sample_size)
     masks = dict(zip(graph.names, parent_masks(graph), strict=True))
@@ -146,14 +178,14 @@ def edge_support(
 
 
 def matching_counts(graph: Graph, counts: Counts | ArrayLike) -> Counts:
-    """Counts over exactly the nodes and outcomes of the graph."""
-    found = counts if isinstance(counts, Counts) else Counts.from_table(counts, _named(graph, counts))
-    if found.names != graph.names or found.outcomes != graph.outcomes:
+    """Check that counts are over exactly the nodes and outcomes of the graph."""
+    matched = counts if isinstance(counts, Counts) else Counts.from_table(counts, _named(graph, counts))
+    if matched.names != graph.names or matched.outcomes != graph.outcomes:
         raise DataError(
-            f"the counts are of {dict(zip(found.names, found.outcomes, strict=True))}, "
-            f"the graph is over {dict(zip(graph.names, graph.outcomes, strict=True))}"
+            f"counts: are of {dict(zip(matched.names, matched.outcomes, strict=True))}, "
+            f"the graph is over {dict(zip(graph.names, graph.outcomes, strict=True))}. Name the same nodes in both."
         )
-    return found
+    return matched
 
 
 def _named(graph: Graph, table: ArrayLike) -> tuple[str, ...] | None:

@@ -14,7 +14,7 @@ __all__ = ["d_separated"]
 def d_separated(
     graph: Graph, first: str | Sequence[str], second: str | Sequence[str], given: str | Sequence[str] = ()
 ) -> bool:
-    """Whether the graph makes two sets of nodes independent given a third, in every distribution that factorises by it.
+    """Decide whether two sets of nodes are independent given a third in all distributions that factorise by the graph.
 
     A path is blocked by a node of the condition that is no collider on it, and by a collider none of whose
     descendants is in the condition (Pearl 1988). Cost O(L + edges): reachability over (node, direction).
@@ -22,11 +22,23 @@ def d_separated(
     >>> g = Graph(["hue", "radius", "shift"], [("hue", "shift"), ("radius", "shift")])
     >>> d_separated(g, "hue", "radius"), d_separated(g, "hue", "radius", given="shift")
     (True, False)
+
+    Args:
+        graph: Any graph.
+        first: A node or several.
+        second: A node or several.
+        given: The condition; none by default.
+
+    Returns:
+        True when they are.
+
+    Raises:
+        DataError: If a node is unknown, or named in two of the sets.
     """
     sources, goals, known = (_as_set(graph, nodes) for nodes in (first, second, given))
     for a, b in ((sources, goals), (sources, known), (goals, known)):
         if a & b:
-            raise DataError(f"node {min(a & b)!r} is named in two of the three sets")
+            raise DataError(f"node {min(a & b)!r}: is named in two of the three sets. Name it in one.")
     return not _reachable(graph, sources, known) & goals
 
 
@@ -43,15 +55,15 @@ def _reachable(graph: Graph, sources: set[str], known: set[str]) -> set[str]:
     A ball that comes from a parent bounces back at a known node, which opens the colliders above it.
     """
     front = [(node, "up") for node in sources]  # "up": entered from a child, or the start
-    seen, found = set(front), set()
+    seen, reached = set(front), set()
     while front:
-        node, way = front.pop()
+        node, side = front.pop()
         above, below = ([(p, "up") for p in graph.parents(node)], [(c, "down") for c in graph.children(node)])
         if node in known:
-            steps = above if way == "down" else []
+            steps = above if side == "down" else []
         else:
-            found.add(node)
-            steps = below if way == "down" else above + below
+            reached.add(node)
+            steps = below if side == "down" else above + below
         front += [s for s in steps if s not in seen]
         seen |= set(steps)
-    return found
+    return reached

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def edge_strengths(graph: Graph, counts: Counts | ArrayLike | None = None) -> dict[Edge, float]:
-    """I(child; parent | other parents) in nats for every edge: what the parent tells beyond the others.
+    """Compute I(child; parent | other parents) in nats for every edge: what the parent says beyond the others.
 
     From the graph's own tables, exactly, or from counts (plug-in). Zero means that the table of the child does not
     use the parent. For a reversible edge the number belongs to the member at hand, not to the class. Cost: a joint
@@ -35,8 +35,14 @@ def edge_strengths(graph: Graph, counts: Counts | ArrayLike | None = None) -> di
     0.693147
 
     Args:
-        graph: with tables, or with counts beside it.
+        graph: With tables, or with counts beside it.
         counts: a table with one axis per node, or `Counts`; rows in which the child was set are left out.
+
+    Returns:
+        Nats by edge.
+
+    Raises:
+        DataError: If there are neither tables nor counts, or the counts do not fit.
     """
     source = Counts.from_table(joint_table(graph), graph.names) if counts is None else matching_counts(graph, counts)
     return {edge: _strength(graph, source, *edge) for edge in graph.edges}
@@ -44,11 +50,11 @@ def edge_strengths(graph: Graph, counts: Counts | ArrayLike | None = None) -> di
 
 def _strength(graph: Graph, counts: Counts, parent: str, child: str) -> float:
     others = [p for p in graph.parents(child) if p != parent]
-    law = counts.marginal([parent, child, *others], of=child)
-    if not law.sum():
+    joint = counts.marginal([parent, child, *others], of=child)
+    if not joint.sum():
         return 0.0
-    law = law.reshape(*law.shape[:2], -1) / law.sum()
-    parts = (law.sum(axis=1), law.sum(axis=0), law.sum(axis=(0, 1)), law)
+    joint = joint.reshape(*joint.shape[:2], -1) / joint.sum()
+    parts = (joint.sum(axis=1), joint.sum(axis=0), joint.sum(axis=(0, 1)), joint)
     h_pz, h_cz, h_z, h_pcz = (float(entr(p).sum()) for p in parts)
     return max(0.0, h_pz + h_cz - h_z - h_pcz)
 
@@ -58,10 +64,10 @@ class EdgeFrequencies:
     """How often each pair was joined, and how, over several graphs.
 
     Args:
-        names: of the nodes.
-        runs: number of graphs.
-        arrow: fraction of runs with i → j, (L, L).
-        line: fraction of runs with i — j (reversible), symmetric (L, L).
+        names: Of the nodes.
+        runs: Number of graphs.
+        arrow: Fraction of runs with i → j, (L, L).
+        line: Fraction of runs with i — j (reversible), symmetric (L, L).
     """
 
     names: tuple[str, ...]
@@ -71,11 +77,18 @@ class EdgeFrequencies:
 
     @property
     def joined(self) -> Array:
-        """Fraction of runs in which i and j are adjacent, symmetric (L, L)."""
+        """Return the fraction of runs in which i and j are adjacent, symmetric (L, L)."""
         return self.arrow + self.arrow.T + self.line
 
     def of(self, edge: Edge) -> float:
-        """Fraction of runs in which the two ends are adjacent, whatever the direction."""
+        """Return the fraction of runs in which two nodes are adjacent, whatever the direction.
+
+        Args:
+            edge: Two names.
+
+        Returns:
+            A fraction.
+        """
         i, j = (self.names.index(n) for n in edge)
         return float(self.joined[i, j])
 
@@ -84,28 +97,39 @@ class EdgeFrequencies:
         for i, a in enumerate(self.names):
             for j, b in enumerate(self.names[i + 1 :], start=i + 1):
                 if self.joined[i, j] > 0:
-                    ways = (("→", self.arrow[i, j]), ("←", self.arrow[j, i]), ("—", self.line[i, j]))
-                    shares = ", ".join(f"{mark} {share:.0%}" for mark, share in ways if share > 0)
-                    lines.append(f"{a} · {b}: joined {self.joined[i, j]:.0%} ({shares})")
+                    kinds = (("→", self.arrow[i, j]), ("←", self.arrow[j, i]), ("—", self.line[i, j]))
+                    parts = ", ".join(f"{mark} {fraction:.0%}" for mark, fraction in kinds if fraction > 0)
+                    lines.append(f"{a} · {b}: joined {self.joined[i, j]:.0%} ({parts})")
         return "\n".join(lines)
 
 
 def edge_frequencies(graphs: Iterable[Graph | CPDAG | Found]) -> EdgeFrequencies:
-    """Fractions of →, ← and — for every pair, over restarts, bootstrap replicates, or any graphs over the same nodes.
+    """Count how often each pair is joined by →, ← or —, over restarts, bootstrap replicates, or any graphs.
 
     >>> print(edge_frequencies([Graph(2, [("N1", "N2")]), Graph(2)]))
     over 2 runs
     N1 · N2: joined 50% (→ 50%)
+
+    Args:
+        graphs: Graphs, classes or results of searches over the same nodes.
+
+    Returns:
+        Fractions of the runs.
+
+    Raises:
+        DataError: If there is no graph, or nodes differ.
     """
     patterns = [g.cpdag if isinstance(g, Found) else g for g in graphs]
     if not patterns:
-        raise DataError("edge_frequencies needs at least one graph")
+        raise DataError("graphs: is empty; edge_frequencies needs at least one graph. Give some.")
     names = patterns[0].names
     place = {name: i for i, name in enumerate(names)}
     arrow, line = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
     for pattern in patterns:
         if set(pattern.names) != set(names):
-            raise DataError(f"the graphs have different nodes: {names} and {pattern.names}")
+            raise DataError(
+                f"graphs: have different nodes, {names} and {pattern.names}. Give graphs over the same nodes."
+            )
         for a, b in pattern.directed:
             arrow[place[a], place[b]] += 1
         for a, b in pattern.undirected:
@@ -121,7 +145,9 @@ def bootstrap(
     *,
     find: Callable[[Counts], Graph | CPDAG | Found] = search,
 ) -> EdgeFrequencies:
-    """Edge frequencies over searches on resampled counts (Friedman, Goldszmidt and Wyner 1999). Cost: that many searches.
+    """Search on resampled counts and return edge frequencies (Friedman, Goldszmidt and Wyner 1999).
+
+    Cost: that many searches.
 
     >>> print(bootstrap([[400, 100], [100, 400]], replicates=10))
     over 10 runs
@@ -130,11 +156,17 @@ def bootstrap(
     Args:
         counts: a table with one axis per node, or `Counts`; rows are drawn with replacement within each
             intervention.
-        replicates: number of searches.
-        seed: of the draws.
-        find: the search, such as ``lambda c: search(c, score="bdeu", tiers=...)``.
+        replicates: Number of searches.
+        seed: Of the draws.
+        find: The search, such as ``lambda c: search(c, score="bdeu", tiers=...)``.
+
+    Returns:
+        Fractions of the runs.
+
+    Raises:
+        DataError: If `replicates` is below one, or the counts do not fit.
     """
     if replicates < 1:
-        raise DataError(f"replicates={replicates} must be one or more")
-    found, rng = as_counts(counts), np.random.default_rng(seed)
-    return edge_frequencies(find(found.resampled(rng)) for _ in range(replicates))
+        raise DataError(f"replicates={replicates}: must be one or more.")
+    data, rng = as_counts(counts), np.random.default_rng(seed)
+    return edge_frequencies(find(data.resampled(rng)) for _ in range(replicates))

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def fit_cpts(graph: Graph, counts: Counts | ArrayLike, *, pseudocount: float = 1.0) -> Graph:
-    """The graph with P(node | parents) = (N + a) / Σ (N + a), the posterior mean under a symmetric Dirichlet.
+    """Estimate P(node | parents) = (N + a) / Σ (N + a), the posterior mean under a symmetric Dirichlet.
 
     Rows in which a node was set do not count for its own table. Parent values that never came get the uniform
     distribution, also for a = 0. Cost: one pass over the distinct rows per node.
@@ -30,14 +30,22 @@ def fit_cpts(graph: Graph, counts: Counts | ArrayLike, *, pseudocount: float = 1
     [[0.75, 0.25], [0.5, 0.5]]
 
     Args:
-        graph: over the nodes of the counts; tables it may have are replaced.
+        graph: Over the nodes of the counts; tables it may have are replaced.
         counts: a table with one axis per node, whole or expected, or `Counts`.
         pseudocount: a ≥ 0, added to every cell of every table.
+
+    Returns:
+        The graph with tables.
+
+    Raises:
+        DataError: If the counts are not over the nodes of the graph, or the pseudocount is negative.
     """
     if not (np.isfinite(pseudocount) and pseudocount >= 0):
-        raise DataError(f"pseudocount={pseudocount} must be zero or more")
-    found = matching_counts(graph, counts)
-    return graph.with_cpts({n: _smoothed(found.marginal([*graph.parents(n), n], of=n), pseudocount) for n in graph.names})
+        raise DataError(f"pseudocount={pseudocount}: must be zero or more.")
+    matched = matching_counts(graph, counts)
+    return graph.with_cpts(
+        {n: _smoothed(matched.marginal([*graph.parents(n), n], of=n), pseudocount) for n in graph.names}
+    )
 
 
 def _smoothed(counts: Array, pseudocount: float) -> Array:
@@ -47,10 +55,18 @@ def _smoothed(counts: Array, pseudocount: float) -> Array:
 
 
 def random_cpts(graph: Graph, seed: int | np.random.Generator, *, concentration: float = 1.0) -> Graph:
-    """The graph with tables drawn from a symmetric Dirichlet; a small concentration makes strong edges.
+    """Draw tables from a symmetric Dirichlet; a small concentration makes strong edges.
 
     >>> random_cpts(Graph(2, [("N1", "N2")]), seed=0)
     Graph(N1 → N2; with tables)
+
+    Args:
+        graph: Any graph; tables it may have are replaced.
+        seed: Of the draw, or a generator.
+        concentration: Of the Dirichlet, above zero.
+
+    Returns:
+        The graph with tables.
     """
     rng = np.random.default_rng(seed)
     tables = {}
@@ -61,13 +77,23 @@ def random_cpts(graph: Graph, seed: int | np.random.Generator, *, concentration:
 
 
 def intervene(graph: Graph, do: Mapping[str, int]) -> Graph:
-    """The graph after do(N = v): the edges into N are cut, and N takes v with certainty (Pearl 2009, section 3.2).
+    """Set nodes by do(N = v): the edges into N are cut, and N takes v with certainty (Pearl 2009, section 3.2).
 
     >>> g = Graph(["A", "B"], [("A", "B")], cpts={"A": [0.3, 0.7], "B": [[0.9, 0.1], [0.2, 0.8]]})
     >>> intervene(g, {"B": 1})
     Graph(A, B; with tables)
     >>> joint_table(intervene(g, {"B": 1})).tolist()  # setting the effect leaves the cause alone
     [[0.0, 0.3], [0.0, 0.7]]
+
+    Args:
+        graph: With tables.
+        do: Values to set, by node.
+
+    Returns:
+        The intervened graph, with tables.
+
+    Raises:
+        DataError: If the graph has no tables, or a value cannot be set.
     """
     tables = dict(need_cpts(graph))
     values = as_values(do, graph.names, graph.outcomes)
@@ -78,7 +104,7 @@ def intervene(graph: Graph, do: Mapping[str, int]) -> Graph:
 
 
 def joint_table(graph: Graph, do: Mapping[str, int] | None = None) -> Array:
-    """P(N_1, ..., N_L) = ∏ P(N_ℓ | parents), of shape (C_1, ..., C_L); with do, the truncated product.
+    """Compute P(N_1, ..., N_L) = ∏ P(N_ℓ | parents); with do, the truncated product.
 
     Cost O(L ∏ C); refused beyond 2^24 cells, where `sample` still works.
 
@@ -87,6 +113,16 @@ def joint_table(graph: Graph, do: Mapping[str, int] | None = None) -> Array:
     [[0.27, 0.03], [0.14, 0.56]]
     >>> joint_table(g, do={"A": 0}).sum(axis=0).tolist()
     [0.9, 0.1]
+
+    Args:
+        graph: With tables.
+        do: Values to set, by node.
+
+    Returns:
+        Probabilities (C_1, ..., C_L).
+
+    Raises:
+        DataError: If the graph has no tables, the joint would be too large, or a value cannot be set.
     """
     need_cpts(graph)
     table_cells(graph.outcomes, "joint_table")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset, Domain, GaussianChannel, LatentLaws
+from latentry.contracts import HasChannel, HasLatentDistributions, LatentDistributions
+from latentry.data import Dataset, Domain, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability.rows_per_domain import groups_of, levelled
@@ -36,7 +37,7 @@ class Collapse:
     verdict: Verdict
 
 
-def collapse(source: Any, data: Any = None, *, laws: LatentLaws | None = None, threshold: float = 0.05) -> Collapse:
+def collapse(source: Any, data: Any = None, *, laws: LatentDistributions | None = None, threshold: float = 0.05) -> Collapse:
     """Whether a model's latents follow the data, or only the prior of each domain.
 
     An identifiable VAE whose encoder sees u can collapse to p(z | u): it then looks well, and its latents say nothing about
@@ -82,23 +83,23 @@ def share_that_follows(mean: np.ndarray, scale: np.ndarray, codes: np.ndarray) -
     return np.divide(within, total, out=np.zeros_like(total), where=total > 0)
 
 
-def _channel_of(source: Any, data: Any, laws: Any) -> tuple[GaussianChannel, Domain | None, LatentLaws | None]:
+def _channel_of(source: Any, data: Any, laws: Any) -> tuple[GaussianChannel, Domain | None, LatentDistributions | None]:
     if isinstance(source, GaussianChannel):
         domain = None if data is None else Domain.of(data)
         if domain is not None and len(domain) != len(source):
             raise DataError(f"the channel has {len(source)} rows and the domain {len(domain)}: give one per row.")
         return source, domain, laws
-    if not hasattr(source, "channel"):
+    if not isinstance(source, HasChannel):
         raise DataError(f"{type(source).__name__} has no channel: give a fitted model, or a GaussianChannel.")
     if not isinstance(data, Dataset):
         raise DataError("data: give held-out rows as a Dataset.")
     channel = source.channel(data)
     if not isinstance(channel, GaussianChannel):
         raise DataError("collapse is measured for Gaussian channels; this model's latents are categories.")
-    has_laws = (
-        laws is None and hasattr(source, "latent_laws") and data.domain is not None and not data.domain.is_continuous
-    )
-    return channel, data.domain, source.latent_laws() if has_laws else laws
+    labelled = data.domain is not None and not data.domain.is_continuous
+    if laws is None and labelled and isinstance(source, HasLatentDistributions):
+        laws = source.latent_distributions()
+    return channel, data.domain, laws
 
 
 def _within(mean: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -109,7 +110,7 @@ def _within(mean: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return ((mean - average[codes]) ** 2).sum(axis=0) / max(len(mean) - np.sum(counts > 0), 1)
 
 
-def _prior_rows(laws: LatentLaws | None, domain: Domain | None) -> tuple[np.ndarray, np.ndarray] | None:
+def _prior_rows(laws: LatentDistributions | None, domain: Domain | None) -> tuple[np.ndarray, np.ndarray] | None:
     if laws is None or domain is None or domain.labels is None:
         return None
     place = {label: i for i, label in enumerate(laws.labels)}

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset, MixingSupport
+from latentry.contracts import HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing
+from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 
@@ -164,7 +165,7 @@ def _as_good(models: Any, data: Any) -> list[int]:
     Strengths without a model, and fits that cannot score these rows, all count.
     """
     known = isinstance(data, Dataset) and data.domain is not None
-    if not known or not all(hasattr(model, "penalised_rows") for model in models):
+    if not known or not all(isinstance(model, PenalisesMixing) for model in models):
         return list(range(len(models)))
     try:
         losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in models]
@@ -182,7 +183,7 @@ def _clearly(worse: np.ndarray, slight: float) -> bool:
 def _table(model: Any, data: Any) -> np.ndarray:
     if isinstance(model, np.ndarray):
         return np.asarray(model, dtype=np.float64)
-    if not hasattr(model, "mixing"):
+    if not isinstance(model, HasMixing):
         raise DataError(
             f"{type(model).__name__} has no mixing to read: use a model with mixing(data), such as CGVAE, or give strengths."
         )
@@ -215,7 +216,7 @@ def _needed(support: MixingSupport, latent: int) -> int:
 
 def _domains(models: Any) -> int:
     first = models[0] if isinstance(models, (list, tuple)) else models
-    return int(first.latent_laws().domains) if hasattr(first, "latent_laws") else 0
+    return int(first.latent_distributions().domains) if isinstance(first, HasLatentDistributions) else 0
 
 
 def _note(facts: dict[str, Any], latent: int) -> str:

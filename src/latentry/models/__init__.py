@@ -1,34 +1,45 @@
-"""Latent-variable models, one file each."""
+"""Latent-variable models, one folder each."""
 
-from latentry.models.base import LatentModel
-from latentry.models.causal_pima import CausalPIMA
-from latentry.models.cggan import CGGAN
-from latentry.models.cgvae import CGVAE
-from latentry.models.choosing import Choice, choose
+from latentry.models.causal_pima import CausalPIMA, GraphSearch, NodeMixture
+from latentry.models.cggan import CGGAN, Adversarial, ImageNetworks, picture_grid, write_png
+from latentry.models.cgvae import CGVAE, MixingPenalty
+from latentry.models.domain_prior import DomainPrior, FlowMap
+from latentry.models.estimator import LatentModel, Settings, Training
+from latentry.models.estimator.saving import load_model, read_model_files
 from latentry.models.iflow import IFlow
-from latentry.models.ivae import IVAE
-from latentry.models.picture_grid import picture_grid, write_png
-from latentry.models.registry import MODELS, PICTURE_MODELS, model_class
-from latentry.models.saving import load_model
-from latentry.models.sparsity_path import SparsityPath, choose_sparsity
+from latentry.models.ivae import IVAE, Bound
+from latentry.models.networks import Networks
+from latentry.models.registry import MODELS, model_class
+from latentry.models.selection import Choice, SparsityPath, choose, choose_sparsity
 from latentry.models.vae import VAE
 
 __all__ = [
     "CGGAN",
     "CGVAE",
-    "Choice",
     "IVAE",
     "MODELS",
-    "PICTURE_MODELS",
     "VAE",
+    "Adversarial",
+    "Bound",
     "CausalPIMA",
+    "Choice",
+    "DomainPrior",
+    "FlowMap",
+    "GraphSearch",
     "IFlow",
+    "ImageNetworks",
     "LatentModel",
+    "MixingPenalty",
+    "Networks",
+    "NodeMixture",
+    "Settings",
     "SparsityPath",
+    "Training",
     "choose",
     "choose_sparsity",
     "load_model",
     "model_class",
     "picture_grid",
+    "read_model_files",
     "write_png",
 ]

@@ -37,7 +37,7 @@ def check(
     normalize: bool = False,
     tolerance: float = 1e-5,
 ) -> Report:
-    """Mediation and redundancy errors of a latent, exactly, per domain, pooled and at the worst mixture.
+    """Compute the exact mediation and redundancy errors of a latent per domain, pooled and at the worst mixture.
 
     The example is the one that shows why pooled mediation says nothing about the domains: two bits that agree
     in one domain and disagree in the other. At equal weights a constant latent has error 0 and gradient 0,
@@ -55,22 +55,32 @@ def check(
     Args:
         laws: (k, |X_1|, ..., |X_n|) probabilities per domain; one distribution without the first axis is one domain.
         channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x), the same in every domain.
-        weights: mixture weights α at which the pooled distribution is taken; uniform by default.
-        epsilon: the largest error, in nats, that still counts as natural; gives verdicts.
-        region: mixtures for the worst case (`simplex`, `box`, `ball`); all of them by default.
-        names: of the domains.
-        observables: their names; X_1, X_2, ... by default.
-        normalize: scale counts to probabilities.
-        tolerance: of the worst mediation error, in nats.
+        weights: Mixture weights α at which the pooled distribution is taken; uniform by default.
+        epsilon: The largest error, in nats, that still counts as natural; gives verdicts.
+        region: Mixtures for the worst case (`simplex`, `box`, `ball`); all of them by default.
+        names: Of the domains.
+        observables: Their names; X_1, X_2, ... by default.
+        normalize: Scale counts to probabilities.
+        tolerance: Of the worst mediation error, in nats.
+
+    Returns:
+        Errors of each domain, of the pool and of the worst mixture, baselines, drift, gradients and, with `epsilon`,
+        verdicts.
+
+    Raises:
+        DataError: If a table, the channel, the weights, the region or a name does not fit, or `epsilon` is not
+            positive.
     """
     if epsilon is not None and not epsilon > 0:
-        raise DataError(f"epsilon={epsilon} must be positive: it is the largest error that counts as natural")
+        raise DataError(f"epsilon={epsilon}: must be positive. It is the largest error that counts as natural.")
     family = _family(laws, channel, weights, region, normalize=normalize)
     k = family.domains
     alpha = as_weights(weights, k)
     area = simplex(k) if region is None else region
     if area.vertices.shape[1] != k:
-        raise DataError(f"region is over {area.vertices.shape[1]} domains; there are {k}")
+        raise DataError(
+            f"region={area.name!r}: is over {area.vertices.shape[1]} domains; there are {k}. Give vertices with {k} weights."
+        )
     labels = _labels(names, "names", "domains", [f"domain {j}" for j in range(k)])
     views = _labels(observables, "observables", "observables", [f"X_{i + 1}" for i in range(family.observables)])
     corners = [_errors(family, corner) for corner in np.eye(k)]
@@ -104,7 +114,7 @@ def _family(
     single = _is_one_law(laws, kernel, normalize=normalize)
     if single and (weights is not None or region is not None):
         raise DataError(
-            "one distribution was given, but weights or region ask for a mixture: stack the domains' distributions on a first axis"
+            "laws: one distribution was given, but weights or region ask for a mixture. Stack the domains on a first axis."
         )
     stacked = as_laws([laws] if single else laws, normalize=normalize)
     support = np.asarray((stacked > 0).any(axis=0))
@@ -117,17 +127,17 @@ def _is_one_law(laws: ArrayLike, kernel: Array, *, normalize: bool) -> bool:
     axes = 1 + np.ndim(tables[0]) if tables else 0
     if tables and kernel.ndim not in (axes, axes + 1):
         raise DataError(
-            f"channel has shape {kernel.shape}: it needs one axis per observable and a last one for the latent, so "
-            f"{axes} axes if the first axis of laws is the domain, {axes + 1} if laws is one distribution"
+            f"channel: has shape {kernel.shape}. It needs one axis per observable and a last one for the latent: "
+            f"{axes} axes if the first axis of laws is the domain, {axes + 1} if laws is one distribution."
         )
-    one = axes == kernel.ndim - 1
-    sums = [float(np.sum(np.asarray(t, dtype=np.float64))) for t in tables] if one and not normalize else []
+    single = axes == kernel.ndim - 1
+    sums = [float(np.sum(np.asarray(t, dtype=np.float64))) for t in tables] if single and not normalize else []
     if len(sums) > 1 and np.allclose(sums, 1.0, atol=1e-6):
         raise DataError(
-            f"channel has shape {kernel.shape}, so laws were read as one distribution of {axes} observables; but they look like "
-            f"{len(sums)} domains, for which channel needs {axes} axes: {axes - 1} observables and the latent, shared by all"
+            f"channel: has shape {kernel.shape}, so laws were read as one distribution of {axes} observables; they look like "
+            f"{len(sums)} domains. For those, channel needs {axes} axes: {axes - 1} observables and the latent."
         )
-    return one
+    return single
 
 
 def _exact(value: float | Array) -> Bound:
@@ -263,11 +273,13 @@ def _verdict(
 def _labels(given: Sequence[str] | None, argument: str, what: str, default: list[str]) -> tuple[str, ...]:
     labels = tuple(default if given is None else given)
     if len(labels) != len(default):
-        raise DataError(f"{argument} has {len(labels)} entries; there are {len(default)} {what}")
+        raise DataError(
+            f"{argument}={list(labels)}: has {len(labels)} entries; there are {len(default)} {what}. Give one name for each."
+        )
     reserved = _RESERVED if argument == "names" else ()
     taken = [label for label in labels if label in reserved or labels.count(label) > 1]
     if taken:
-        raise DataError(f"{argument}: {taken[0]!r} is given twice or has another meaning in the report; rename it")
+        raise DataError(f"{argument}: {taken[0]!r} is given twice or has another meaning in the report. Rename it.")
     return labels
 
 

@@ -18,13 +18,24 @@ Array = NDArray[np.float64]
 def gaussian_total_correlation(
     covariance: ArrayLike, blocks: Sequence[Sequence[int]], given: Sequence[int] = ()
 ) -> float:
-    """TC of jointly Gaussian blocks given others: ½ [Σ_i ln det Σ_{X_i|C} − ln det Σ_{X|C}].
+    """Compute TC of jointly Gaussian blocks given others: ½ [Σ_i ln det Σ_{X_i|C} − ln det Σ_{X|C}].
 
     With blocks X_1, ..., X_n and C = Λ it is the mediation error; with blocks Λ and X_{−i} and C = X_i, the
     redundancy error.
 
     >>> round(gaussian_total_correlation([[1, 0.5], [0.5, 1]], [[0], [1]]), 6)  # −½ ln(1 − ¼)
     0.143841
+
+    Args:
+        covariance: (d, d) covariance of all variables.
+        blocks: Columns of each block.
+        given: Columns of the condition; none by default.
+
+    Returns:
+        Nats, ≥ 0.
+
+    Raises:
+        DataError: If the covariance of the blocks given the condition is singular or not a covariance.
     """
     sigma = np.asarray(covariance, dtype=np.float64)
     order = [a for block in blocks for a in block]
@@ -40,11 +51,13 @@ def gaussian_total_correlation(
 def _log_det(matrix: Array) -> float:
     values = np.linalg.eigvalsh(matrix)
     if values.min() < 0 and -values.min() > 1e-9 * values.max():
-        raise DataError("the covariance has a negative variance along some direction: it is not a covariance")
+        raise DataError(
+            "covariance: has a negative variance along some direction, so it is not a covariance. Estimate it from rows."
+        )
     if values.min() <= 0:
         raise DataError(
-            "the covariance is singular: a variable is a function of others, and the information is infinite; "
-            "declare noise on the latent, or drop the repeated column"
+            "covariance: is singular, a variable is a function of others, and the information is infinite. "
+            "Declare noise on the latent, or drop the repeated column."
         )
     return float(np.log(values).sum())
 
@@ -55,8 +68,8 @@ class GaussianPair:
 
     Args:
         score: I(X;Y|Λ) + I(Λ;X|Y) + I(Λ;Y|X) in nats.
-        conditional_correlation: of X and Y given Λ.
-        conditional_variance: of X and of Y given Λ, when both have variance one.
+        conditional_correlation: Of X and Y given Λ.
+        conditional_variance: Of X and of Y given Λ, when both have variance one.
     """
 
     score: float
@@ -65,17 +78,26 @@ class GaussianPair:
 
 
 def gaussian_pair(correlation: float) -> GaussianPair:
-    """The best Gaussian latent of two unit normals.
+    """Compute the best Gaussian latent of two unit normals.
 
     Up to |ρ| = ½ it is constant, with score −½ ln(1 − ρ²); beyond, it leaves X and Y with correlation exactly
     ½ and the score is ln(1 + |ρ|) + ln 4 − 1.5 ln 3. It tends to 0.4315 nats as |ρ| → 1, never to zero.
 
     >>> round(gaussian_pair(0.9999).score, 4), gaussian_pair(0.3).conditional_variance
     (0.4315, 1.0)
+
+    Args:
+        correlation: ρ of the two, strictly between −1 and 1.
+
+    Returns:
+        Its score, and what it leaves of the pair.
+
+    Raises:
+        DataError: If |ρ| ≥ 1.
     """
     rho = abs(float(correlation))
     if not rho < 1:
-        raise DataError(f"correlation={correlation} must lie strictly between -1 and 1")
+        raise DataError(f"correlation={correlation}: must lie strictly between -1 and 1.")
     sign = 1.0 if correlation >= 0 else -1.0
     if rho <= 0.5:
         return GaussianPair(-0.5 * float(np.log1p(-rho * rho)), sign * rho, 1.0)

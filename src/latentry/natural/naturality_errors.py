@@ -28,17 +28,33 @@ Array = NDArray[np.float64]
 
 
 def latent_joint(law: ArrayLike, channel: ArrayLike) -> Array:
-    """Q(x, λ) = P(x) K(λ|x), the latent on the last axis."""
+    """Compute Q(x, λ) = P(x) K(λ|x), the latent on the last axis.
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x).
+
+    Returns:
+        Probabilities (|X_1|, ..., |X_n|, |Λ|).
+    """
     table = as_law(law)
     return table[..., None] * as_channel(channel, table > 0)
 
 
 def mediation_error(law: ArrayLike, channel: ArrayLike, *, kind: Divergence = "kl") -> float:
-    """D(P[Λ, X] ‖ P[Λ] Π_i P[X_i|Λ]); for `kl` it is TC(X|Λ) = Σ_i H(X_i|Λ) − H(X|Λ).
+    """Compute D(P[Λ, X] ‖ P[Λ] Π_i P[X_i|Λ]); for `kl` it is TC(X|Λ) = Σ_i H(X_i|Λ) − H(X|Λ).
 
     >>> copies = np.diag([0.5, 0.5])
     >>> mediation_error(copies, np.eye(2)[:, None, :].repeat(2, axis=1))  # Λ = X_1
     0.0
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x).
+        kind: The divergence: `kl`, `js` or `tv`.
+
+    Returns:
+        The error, ≥ 0; nats for `kl` and `js`.
     """
     joint = latent_joint(law, channel)
     if kind == "kl":
@@ -73,7 +89,7 @@ def redundancy_error(
     kind: Divergence = "kl",
     deterministic: bool = False,
 ) -> float:
-    """D(P[Λ, X] ‖ P[X] P[Λ|X_kept]); for `kl` it is I(Λ; X_rest | X_kept).
+    """Compute D(P[Λ, X] ‖ P[X] P[Λ|X_kept]); for `kl` it is I(Λ; X_rest | X_kept).
 
     One kept observable is strong redundancy; all but one is weak; `deterministic` gives H(Λ|X_kept).
 
@@ -81,12 +97,27 @@ def redundancy_error(
     >>> first = np.eye(2)[:, None, :].repeat(2, axis=1)  # Λ = X_1 cannot be read off X_2
     >>> redundancy_error(fair, first, 0), round(redundancy_error(fair, first, 1), 6)
     (0.0, 0.693147)
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x).
+        kept: The observable or observables from which Λ is read.
+        kind: The divergence: `kl`, `js` or `tv`.
+        deterministic: Whether to return H(Λ|X_kept) instead.
+
+    Returns:
+        The error, ≥ 0; nats for `kl` and `js`.
+
+    Raises:
+        DataError: If `kept` names none, all or unknown observables.
     """
     joint = latent_joint(law, channel)
     latent = joint.ndim - 1
     keep = [kept] if isinstance(kept, int | np.integer) else list(kept)
     if not keep or not set(keep) < set(range(latent)):
-        raise DataError(f"kept={keep}: name some, not all, of the observables 0 to {latent - 1}")
+        raise DataError(
+            f"kept={keep}: is not a proper subset of the observables. Name some, not all, of 0 to {latent - 1}."
+        )
     rest = [i for i in range(latent) if i not in keep]
     if deterministic:
         return max(0.0, conditional_entropy(joint, [latent], keep))
@@ -100,10 +131,24 @@ def redundancy_error(
 
 
 def weighted_score(law: ArrayLike, channel: ArrayLike, weights: Sequence[float] | None = None) -> float:
-    """w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i), the score that `search` minimises; unit weights by default."""
+    """Compute w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i), the score that `search` minimises.
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x).
+        weights: (w_0, w_1, ..., w_n); all one by default.
+
+    Returns:
+        Nats, ≥ 0.
+
+    Raises:
+        DataError: If there are not n + 1 weights.
+    """
     n = as_law(law).ndim
     w = [1.0] * (n + 1) if weights is None else list(weights)
     if len(w) != n + 1:
-        raise DataError(f"weights has {len(w)} entries; expected {n + 1}: mediation, then one per observable")
+        raise DataError(
+            f"weights={w}: has {len(w)} entries; expected {n + 1}. Give one for mediation, then one per observable."
+        )
     redundancy = sum(w[i + 1] * redundancy_error(law, channel, i) for i in range(n))
     return w[0] * mediation_error(law, channel) + redundancy

@@ -23,9 +23,9 @@ class Errors:
 
     Args:
         mediation: TC(X|Λ).
-        redundancy: strong, I(Λ; X_{−i}|X_i), one per observable.
+        redundancy: Strong, I(Λ; X_{−i}|X_i), one per observable.
         weak: I(Λ; X_i|X_{−i}), one per observable.
-        deletion: by the number m of deleted observables, the largest I(Λ; X_D|X_{−D}) with |D| = m.
+        deletion: By the number m of deleted observables, the largest I(Λ; X_D|X_{−D}) with |D| = m.
         deterministic: H(Λ|X_i), one per observable.
         latent_entropy: H(Λ); a latent that is almost constant is redundant whatever the data.
     """
@@ -39,7 +39,7 @@ class Errors:
 
     @property
     def worst(self) -> float:
-        """The largest of mediation and strong redundancy."""
+        """Return the largest of mediation and strong redundancy."""
         return max(self.mediation.value, *(b.value for b in self.redundancy))
 
 
@@ -97,7 +97,7 @@ class TheoremCheck:
 
     @property
     def ratio_fails(self) -> bool:
-        """Whether M_j ≤ M(α)/α_j is false here."""
+        """Return whether M_j ≤ M(α)/α_j is false here."""
         return self.mediation.value > self.mediation_ratio + 1e-9
 
 
@@ -122,7 +122,7 @@ class Report:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Natural within epsilon under every mixture of the region; None if no epsilon was declared."""
+        """Judge naturality within epsilon under every mixture of the region; None if no epsilon was declared."""
         return list(self.verdicts.values())[-1] if self.verdicts else None
 
     def __str__(self) -> str:
@@ -137,8 +137,9 @@ class Report:
         return "\n".join([_aligned(rows), scope, *map(str, self.verdicts.values()), *self.notes])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
-        return plain(self)
+        """Return plain data for a JSON file."""
+        fields: dict[str, Any] = plain(self)
+        return fields
 
 
 def _numbers(errors: Errors) -> list[str]:
@@ -151,8 +152,17 @@ def _aligned(rows: list[list[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def plain(value: Any) -> Any:
-    """Dataclasses, arrays and mappings as JSON types; what is not finite becomes a string, functions are left out."""
+def plain(value: object) -> Any:
+    """Convert dataclasses, arrays and mappings to JSON types.
+
+    What is not finite becomes a string; functions are left out.
+
+    Args:
+        value: A dataclass, array, mapping, sequence, number or text.
+
+    Returns:
+        Dictionaries, lists, numbers and texts.
+    """
     if isinstance(value, Bound | Interval | Verdict):
         return value.to_json()
     if is_dataclass(value):

@@ -23,7 +23,7 @@ from latentry.evidence import Bound
 from latentry.natural.distributions import MAX_CELLS, as_channel, as_law
 from latentry.natural.entropies import conditional_entropy, dual_total_correlation, mutual_information
 
-__all__ = ["OneWay", "Translation", "translate"]
+__all__ = ["OneDirection", "Translation", "translate"]
 
 Array = NDArray[np.float64]
 Blocks = tuple[tuple[int, ...], tuple[int, ...]]
@@ -32,15 +32,15 @@ _MAX_OBSERVABLES = 8
 
 
 @dataclass(frozen=True)
-class OneWay:
+class OneDirection:
     """Translation of one latent (the mediator) into another (the target).
 
     Args:
         missing: H(target|mediator), the truth.
-        promised: its bound from mediation and redundancy, over the best pair of blocks.
-        blocks: that pair.
+        promised: Its bound from mediation and redundancy, over the best pair of blocks.
+        blocks: That pair.
         leftover: I(target; X|mediator), the truth for noisy latents.
-        leftover_promised: its bound.
+        leftover_promised: Its bound.
     """
 
     missing: Bound
@@ -58,15 +58,15 @@ class OneWay:
 class Translation:
     """Both directions: `a_from_b` says how far a is a function of b."""
 
-    a_from_b: OneWay
-    b_from_a: OneWay
+    a_from_b: OneDirection
+    b_from_a: OneDirection
 
     def __str__(self) -> str:
         return f"a given b: {self.a_from_b}\nb given a: {self.b_from_a}"
 
 
 def translate(law: ArrayLike, a: ArrayLike, b: ArrayLike) -> Translation:
-    """How far two latents of one distribution translate into each other, with the theorem's bound beside the truth.
+    """Measure how far two latents of one distribution translate into each other, with the theorem's bound beside it.
 
     The latents are drawn independently given X. A natural latent is a function of every mediator:
 
@@ -76,27 +76,40 @@ def translate(law: ArrayLike, a: ArrayLike, b: ArrayLike) -> Translation:
     >>> forward = translate(made.laws[0], made.channel, copy).a_from_b
     >>> round(forward.missing.value, 6), round(forward.promised.value, 6)
     (0.0, 0.0)
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities, for 2 to 8 observables.
+        a: (|X_1|, ..., |X_n|, |Λ|), the channel of the first latent.
+        b: (|X_1|, ..., |X_n|, |Λ'|), the channel of the second.
+
+    Returns:
+        What is missing of each given the other, in nats, and its bound.
+
+    Raises:
+        DataError: If there are too few or too many observables, the table is too large, or a channel does not fit.
     """
     table = as_law(law)
     n = table.ndim
     if not 2 <= n <= _MAX_OBSERVABLES:
-        raise DataError(f"law has {n} observables; translation compares pairs of blocks of 2 to {_MAX_OBSERVABLES}")
+        raise DataError(f"law: has {n} observables. Translation compares pairs of blocks of 2 to {_MAX_OBSERVABLES}.")
     first, second = as_channel(a, table > 0, name="a"), as_channel(b, table > 0, name="b")
     cells = table.size * first.shape[-1] * second.shape[-1]
     if cells > MAX_CELLS:
-        raise DataError(f"law, a and b together need a table of {cells:,} cells, more than {MAX_CELLS:,}")
+        raise DataError(
+            f"law, a and b together need a table of {cells:,} cells, more than {MAX_CELLS:,}. Merge levels."
+        )
     joint = table[..., None, None] * first[..., :, None] * second[..., None, :]
-    return Translation(_one_way(joint, n, n + 1), _one_way(joint, n + 1, n))
+    return Translation(_one_direction(joint, n, n + 1), _one_direction(joint, n + 1, n))
 
 
-def _one_way(joint: Array, target: int, mediator: int) -> OneWay:
+def _one_direction(joint: Array, target: int, mediator: int) -> OneDirection:
     n = joint.ndim - 2
     x = list(range(n))
     promises = {pair: _promise(joint, pair, target, mediator) for pair in _pairs(n)}
     blocks = min(promises, key=lambda pair: promises[pair])
     weak = sum(mutual_information(joint, [target], [i], [j for j in x if j != i]) for i in x)
     leftover = dual_total_correlation(joint, [[i] for i in x], [mediator]) + weak
-    return OneWay(
+    return OneDirection(
         missing=_exact(conditional_entropy(joint, [target], [mediator])),
         promised=_upper(promises[blocks], "mediator determines redund"),
         blocks=blocks,

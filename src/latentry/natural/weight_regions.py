@@ -29,8 +29,8 @@ class Region:
 
     Args:
         vertices: (m, k) mixture weights.
-        name: in words, for the report.
-        planes: rows (a, b) of a·α ≤ b that hold in the region and include all its facets, if they are known.
+        name: In words, for the report.
+        planes: Rows (a, b) of a·α ≤ b that hold in the region and include all its facets, if they are known.
     """
 
     vertices: Array
@@ -40,15 +40,15 @@ class Region:
     def __post_init__(self) -> None:
         rows = np.asarray(self.vertices, dtype=np.float64)
         if rows.ndim != 2 or rows.size == 0:
-            raise DataError(f"region: vertices has shape {rows.shape}; give one row of weights per vertex")
+            raise DataError(f"vertices: has shape {rows.shape}. Give one row of weights per vertex.")
         fine = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= 1e-9)
         if not fine.all():
             row = int(np.argmin(fine))
-            raise DataError(f"region: vertex {row} is {rows[row].tolist()}; weights are ≥ 0 and sum to 1")
+            raise DataError(f"vertices[{row}]={rows[row].tolist()}: is no mixture. Weights are ≥ 0 and sum to 1.")
         object.__setattr__(self, "vertices", rows)
 
     def triangulate(self) -> list[Array]:
-        """Simplices that cover the region, each a matrix whose rows are its corners.
+        """Cover the region with simplices, each a matrix whose rows are its corners.
 
         >>> square = Region(np.array([[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5], [0, 0, 1]]), "four corners")
         >>> [piece.shape for piece in square.triangulate()]
@@ -76,10 +76,9 @@ def _hull_heights(points: Array) -> Array:
     try:
         planes = ConvexHull(points).equations
     except QhullError:
-        raise DataError(
-            f"region: the hull of these {len(points)} vertices is almost flat; give fewer of them"
-        ) from None
-    return points @ planes[:, :-1].T + planes[:, -1]
+        raise DataError(f"vertices: the hull of these {len(points)} is almost flat. Give fewer of them.") from None
+    heights: Array = points @ planes[:, :-1].T + planes[:, -1]
+    return heights
 
 
 def _pulled(points: Array, face: frozenset[int], facets: list[frozenset[int]]) -> list[tuple[int, ...]]:
@@ -102,37 +101,66 @@ def _dimension(points: Array) -> int:
 
 
 def simplex(k: int) -> Region:
-    """All mixtures of k domains."""
+    """Return the region of all mixtures of k domains.
+
+    Args:
+        k: Number of domains.
+
+    Returns:
+        The simplex.
+    """
     return Region(np.eye(k), f"all mixtures of {k} domains" if k > 1 else "the only domain")
 
 
 def box(low: ArrayLike, high: ArrayLike) -> Region:
-    """Mixtures whose weights lie between `low` and `high`.
+    """Return the region of mixtures whose weights lie between two limits.
 
     >>> box([0.4, 0.0], [0.6, 1.0]).vertices
     array([[0.4, 0.6],
            [0.6, 0.4]])
+
+    Args:
+        low: (k,) smallest weights.
+        high: (k,) largest weights.
+
+    Returns:
+        The region.
+
+    Raises:
+        DataError: If shapes differ, no mixture lies between the limits, or there are too many domains.
     """
     lo, hi = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     if lo.shape != hi.shape or lo.ndim != 1:
-        raise DataError(f"box: low has shape {lo.shape} and high {hi.shape}; both need one weight per domain")
+        raise DataError(
+            f"low has shape {lo.shape} and high {hi.shape}: they must be equal. Give one weight per domain in both."
+        )
     lo, hi = np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
     if (lo > hi).any() or lo.sum() > 1 + 1e-12 or hi.sum() < 1 - 1e-12:
-        raise DataError(f"box: no mixture has weights between {lo.tolist()} and {hi.tolist()}")
+        raise DataError(f"low={lo.tolist()}, high={hi.tolist()}: no mixture has weights between them. Widen the box.")
     sides = np.vstack([np.column_stack([-np.eye(lo.size), -lo]), np.column_stack([np.eye(lo.size), hi])])
     return Region(_distinct(_slice(lo, hi, 1.0)), f"weights between {lo.tolist()} and {hi.tolist()}", sides)
 
 
 def ball(weights: ArrayLike, radius: float) -> Region:
-    """Mixtures within a total-variation distance ½ Σ_j |α_j − weights_j| ≤ radius.
+    """Return the region of mixtures within a total-variation distance ½ Σ_j |α_j − weights_j| ≤ radius.
 
     >>> ball([0.5, 0.5], 0.1).vertices
     array([[0.4, 0.6],
            [0.6, 0.4]])
+
+    Args:
+        weights: (k,) mixture weights, the centre.
+        radius: Largest distance, above zero.
+
+    Returns:
+        The region.
+
+    Raises:
+        DataError: If the radius is not positive, the weights are no mixture, or there are too many domains.
     """
     centre = as_weights(weights, np.size(np.asarray(weights)))
     if not radius > 0:
-        raise DataError(f"ball: radius={radius} must be positive")
+        raise DataError(f"radius={radius}: must be positive.")
     corners = [_receiving(centre, gainer, radius) for gainer in range(centre.size)]
     k = centre.size
     groups = ((np.arange(1, (1 << k) - 1)[:, None] >> np.arange(k)) & 1).astype(float)
@@ -153,7 +181,7 @@ def _slice(low: Array, high: Array, total: float) -> Array:
     k = low.size
     if k > _MAX_DOMAINS:
         raise DataError(
-            f"a box or ball over {k} domains has too many corners; at most {_MAX_DOMAINS + 1} can be bounded"
+            f"region: a box or ball over {k} domains has too many corners. Use at most {_MAX_DOMAINS + 1} domains, or simplex."
         )
     ends = np.where((np.arange(1 << k)[:, None] >> np.arange(k)) & 1, high, low)
     result = []
@@ -167,4 +195,5 @@ def _slice(low: Array, high: Array, total: float) -> Array:
 
 def _distinct(corners: Array) -> Array:
     rows = np.unique(np.round(np.clip(corners, 0.0, 1.0), 12), axis=0)
-    return rows / rows.sum(axis=1, keepdims=True)
+    total: Array = rows.sum(axis=1, keepdims=True)
+    return rows / total

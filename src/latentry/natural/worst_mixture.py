@@ -46,12 +46,12 @@ class Supremum:
 
     @property
     def upper(self) -> Bound:
-        """Certified upper bound of the supremum."""
+        """Return the certified upper bound of the supremum."""
         return self.interval.upper
 
     @property
     def lower(self) -> Bound:
-        """A value that is reached, so a lower bound of the supremum."""
+        """Return a value that is reached, hence a lower bound of the supremum."""
         return self.interval.lower
 
 
@@ -65,8 +65,16 @@ def ascend(
 ) -> tuple[Array, Array, Array]:
     """Maximise Σ_j β_j c_j(β) over a batch of simplices by β ← β e^{s c}/Z with adaptive steps s.
 
-    Returns the points, their values, and max_j c_j there, the smallest seen: an upper bound of the maximum
-    when the function is concave. A member whose upper bound falls under `stop_below` is left as it is.
+    Args:
+        tangents: The function c, from points (..., m) to gradients (..., m).
+        start: Points (..., m) inside the simplex.
+        tolerance: Gap between value and upper bound at which to stop.
+        steps: At most this many.
+        stop_below: A member whose upper bound falls under it is left as it is.
+
+    Returns:
+        The points, their values, and max_j c_j there, the smallest seen: an upper bound of the maximum when the
+        function is concave.
     """
     point = start
     gradient = tangents(point)
@@ -90,8 +98,9 @@ def ascend(
 
 def _tilt(point: Array, exponent: Array) -> Array:
     raw = point * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
-    raw = np.maximum(raw / raw.sum(axis=-1, keepdims=True), _FLOOR)
-    return raw / raw.sum(axis=-1, keepdims=True)
+    kept: Array = np.maximum(raw / raw.sum(axis=-1, keepdims=True), _FLOOR)
+    total: Array = kept.sum(axis=-1, keepdims=True)
+    return kept / total
 
 
 def worst_redundancy(
@@ -103,7 +112,19 @@ def worst_redundancy(
     steps: int = 20_000,
     deterministic: bool = False,
 ) -> Supremum:
-    """Supremum over mixtures of I(Λ; X_rest|X_kept), or of H(Λ|X_kept) when `deterministic`."""
+    """Bound the supremum over mixtures of I(Λ; X_rest|X_kept), or of H(Λ|X_kept) when `deterministic`.
+
+    Args:
+        family: Distributions and the channel they share.
+        kept: The kept observables.
+        region: Mixtures that count; all by default.
+        tolerance: Gap in nats at which the ascent stops.
+        steps: At most this many steps of the ascent.
+        deterministic: Whether to bound H(Λ|X_kept).
+
+    Returns:
+        Both bounds and the worst known mixture.
+    """
     reach = _Reach.of(family, region)
     family, vertices = reach.family, reach.region.vertices
     guess = family.guess(kept).at(vertices)
@@ -124,6 +145,7 @@ class _Reach:
 
     @classmethod
     def of(cls, family: Family, region: Region | None) -> _Reach:
+        """Leave out the domains without weight anywhere in the region."""
         area = region or simplex(family.domains)
         used = np.asarray((area.vertices > 0).any(axis=0))
         if used.all():
@@ -132,7 +154,7 @@ class _Reach:
         return cls(Family(family.laws[used], family.channel), Region(area.vertices[:, used], area.name, planes), used)
 
     def spread(self, weights: Array) -> Array:
-        """Weights over all domains again."""
+        """Return weights over all domains again."""
         full = np.zeros(self.used.size)
         full[self.used] = weights
         return full
@@ -156,6 +178,7 @@ class _Split:
 
     @classmethod
     def of(cls, family: Family, weights: Sequence[float]) -> _Split:
+        """Single out the observable whose emission drifts most between domains."""
         n = family.observables
         centre = np.full(family.domains, 1.0 / family.domains)
         drift = [float(e.value(centre) - centre @ e.corners) for e in family.emission]
@@ -171,20 +194,20 @@ class _Split:
         )
 
     def rising_gradient(self, points: Array) -> Array:
-        """Tangents of the concave part."""
+        """Compute the tangents of the concave part."""
         return sum(w * s.tangents(points) for w, s in self.rising) - self.linear
 
     def gradient(self, points: Array) -> Array:
-        """Tangents of the whole."""
+        """Compute the tangents of the whole."""
         return self.rising_gradient(points) - self.weight * self.falling.tangents(points)
 
     def value(self, points: Array) -> Array:
-        """The score at mixtures (b, k)."""
+        """Compute the score at mixtures (b, k)."""
         rising = sum(w * s.value(points) for w, s in self.rising)
         return rising - points @ self.linear - self.height(points)
 
     def height(self, points: Array) -> Array:
-        """What the chords replace."""
+        """Compute the part that chords replace."""
         return self.weight * self.falling.value(points)
 
 
@@ -198,9 +221,10 @@ class _Search:
     weights: Array = field(default_factory=lambda: np.empty(0))
     heap: list[tuple[float, int, Array, Array]] = field(default_factory=list)
     nodes: int = 0
-    ids: count = field(default_factory=count)
+    ids: count[int] = field(default_factory=count)
 
     def try_points(self, points: Array) -> None:
+        """Keep the best of some mixtures (b, k) if it beats the best so far."""
         values = self.split.value(points)
         top = int(np.argmax(values))
         if values[top] > self.best:
@@ -220,8 +244,11 @@ class _Search:
 
         def tangents(beta: Array) -> Array:
             mixture = np.einsum("bm,bmk->bk", beta, corners)
-            gradients = np.where(mixture > 0, self.split.rising_gradient(mixture), 0.0)  # no corner has weight there either
-            return np.einsum("bk,bmk->bm", gradients, corners) - chords
+            gradients = np.where(
+                mixture > 0, self.split.rising_gradient(mixture), 0.0
+            )  # no corner has weight there either
+            along: Array = np.einsum("bk,bmk->bm", gradients, corners)
+            return along - chords
 
         start = np.full(chords.shape, 1.0 / chords.shape[1])
         beta, _, ceiling = ascend(
@@ -252,13 +279,26 @@ class _Search:
 
     @property
     def ceiling(self) -> float:
+        """Return the largest value that any remaining simplex allows."""
         return max(self.best + self.tolerance, -self.heap[0][0] if self.heap else -np.inf)
 
 
 def worst_mediation(
     family: Family, region: Region | None = None, *, tolerance: float = 1e-5, nodes: int = 20_000
 ) -> Supremum:
-    """Supremum over mixtures of TC(X|Λ) by branch and bound; the bound is valid even if `nodes` runs out."""
+    """Bound the supremum over mixtures of TC(X|Λ) by branch and bound.
+
+    The bound is valid even if `nodes` runs out.
+
+    Args:
+        family: Distributions and the channel they share.
+        region: Mixtures that count; all by default.
+        tolerance: Gap in nats at which the search stops.
+        nodes: Budget of simplices.
+
+    Returns:
+        Both bounds and the worst known mixture.
+    """
     weights = [1.0] + [0.0] * family.observables
     return worst_score(family, weights, region, tolerance=tolerance, nodes=nodes)
 
@@ -271,7 +311,18 @@ def worst_score(
     tolerance: float = 1e-5,
     nodes: int = 20_000,
 ) -> Supremum:
-    """Supremum over mixtures of w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i)."""
+    """Bound the supremum over mixtures of w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i).
+
+    Args:
+        family: Distributions and the channel they share.
+        weights: (w_0, w_1, ..., w_n).
+        region: Mixtures that count; all by default.
+        tolerance: Gap in nats at which the search stops.
+        nodes: Budget of simplices.
+
+    Returns:
+        Both bounds and the worst known mixture.
+    """
     reach = _Reach.of(family, region)
     area = reach.region
     search = _Search(_Split.of(reach.family, weights), tolerance)

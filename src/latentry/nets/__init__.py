@@ -36,7 +36,7 @@ from latentry.nets.jacobian_sparsity import PENALTIES, SparsityTerm, jacobians, 
 from latentry.nets.network_choice import ARCHITECTURES, FlatDecoder, FlatEncoder, decoder_for, encoder_for
 from latentry.nets.posterior_product import product_of_experts
 from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
-from latentry.nets.sigmoidal import sigmoidal_prior
+from latentry.nets.sigmoidal import SigmoidalPrior, sigmoidal_prior
 
 __all__ = [
     "ARCHITECTURES",
@@ -62,6 +62,7 @@ __all__ = [
     "Mapping",
     "Parameter",
     "ImageEncoder",
+    "SigmoidalPrior",
     "SparsityTerm",
     "Synthesis",
     "augment",

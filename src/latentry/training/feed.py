@@ -13,7 +13,6 @@ __all__ = ["Feed"]
 
 RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
 _SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
-_FEW_STEPS = 16  # small windows have at least as many, used or not
 
 
 Seed = tuple[int, ...] | None  # None keeps rows in their own order
@@ -70,19 +69,9 @@ class Feed:
 
     def _read(self, index: np.ndarray) -> Batch:
         if self.resident is None:
-            return self.placement.window(assemble(self.data, self._rounded(index) if self._small else index))
+            return self.placement.window(assemble(self.data, index))
         picked: Batch = _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
         return picked
-
-    def _rounded(self, index: np.ndarray) -> np.ndarray:
-        """Fill up the steps of a window to a power of two, so that data of about as many rows use the same programs.
-
-        Steps beyond the last are never taken.
-        """
-        size = 4 * self.data.layout.size * self.plan.batch
-        least = _FEW_STEPS if _FEW_STEPS * size <= _SMALL_BYTES else 1
-        more = max(least, 1 << (len(index) - 1).bit_length()) - len(index)
-        return np.concatenate([index, np.full((more, self.plan.batch), -1)])
 
 
 @jax.jit

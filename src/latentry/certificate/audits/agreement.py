@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from latentry.certificate.question import Number
 from latentry.certificate.subject import Subject
+from latentry.contracts import KeepsFitRecord
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability import agreement
 
-__all__ = ["restart_losses", "restarts_agree"]
+__all__ = ["history_of", "restart_losses", "restarts_agree"]
 
 _AGREE = 0.9  # adjusted Rand index of two fits that count as the same
 
@@ -44,10 +46,15 @@ def _same_clusters(codes: list[np.ndarray]) -> Verdict:
     return Verdict("cannot say", sentence, numbers, "clusters that are known for some rows")
 
 
+def history_of(model: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the metrics of each epoch, where a model keeps them."""
+    return model.fit_history() if isinstance(model, KeepsFitRecord) else ()
+
+
 def restart_losses(subject: Subject) -> dict[str, Number]:
     """The best held-out loss of each restart of the fit itself, of which the least was kept."""
     losses: dict[int, float] = {}
-    for row in getattr(subject.model, "history_", ()):
+    for row in history_of(subject.model):
         loss = row.get("held_out_loss")
         if loss is not None and np.isfinite(loss):
             losses[row["restart"]] = min(loss, losses.get(row["restart"], np.inf))

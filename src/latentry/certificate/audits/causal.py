@@ -61,8 +61,9 @@ def causal(subject: Subject) -> Part | None:
 def graph_of(model: Any) -> tuple[graphs.Graph, graphs.CPDAG]:
     """A model's graph and its class, whether it keeps the class or not."""
     found = model.graph_
-    graph = getattr(found, "graph", found)
-    return graph, getattr(found, "cpdag", None) or graphs.cpdag(graph)
+    if isinstance(found, graphs.Graph):
+        return found, graphs.cpdag(found)
+    return found.graph, found.cpdag
 
 
 def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | None:

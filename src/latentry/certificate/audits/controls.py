@@ -11,6 +11,7 @@ from latentry import identifiability
 from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows, untied
 from latentry.certificate.question import Part
 from latentry.certificate.subject import Settings, Subject
+from latentry.contracts import HasLatentDistributions
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
@@ -94,7 +95,7 @@ def _shuffled_domains(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     shuffled = rng.permutation(codes)
     lows = (_information(_drawn(subject), rng.permutation(codes), subject.settings.seed) for _ in range(_TRIES))
     yield "shuffled domains, information", _silent("the latent", "shuffled domains", lows)
-    if hasattr(subject.model, "latent_laws") and subject.latents is not None:
+    if isinstance(subject.model, HasLatentDistributions) and subject.latents is not None:
         status: str
         try:
             status = identifiability.sufficient_changes(

@@ -10,11 +10,12 @@ from scipy.stats import t as student_t
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
-from latentry.certificate.audits.agreement import restart_losses, restarts_agree
+from latentry.certificate.audits.agreement import history_of, restart_losses, restarts_agree
 from latentry.certificate.audits.physics import physics_numbers, physics_table
 from latentry.certificate.leading_components import flat, leading_columns, some_rows
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
+from latentry.contracts import HasLikelihood, Reconstructs, Samples
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict, all_of
@@ -38,7 +39,7 @@ def fit(subject: Subject) -> Part:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
         verdict = Verdict("cannot say", sentence, {}, "a model of latentry")
         return Part("fit", verdict, claims, numbers, (), tuple(methods))
-    if hasattr(subject.model, "score_rows"):
+    if isinstance(subject.model, HasLikelihood):
         numbers["held-out score"] = _score(subject)
         claims |= _beats_gaussian(subject)
     physics = physics_table(subject.model)
@@ -72,7 +73,7 @@ def _t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
 def _beats_gaussian(subject: Subject) -> dict[str, Verdict]:
     """Beside independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
     data, model = subject.data, subject.model
-    kinds = set(getattr(model, "facts_", {}).get("likelihoods", {"x": "gaussian"}).values())
+    kinds = set(model.likelihoods().values())
     half = some_rows(len(data), len(data) // 2, subject.settings.seed)
     rest = np.setdiff1d(np.arange(len(data)), half)
     enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
@@ -110,7 +111,7 @@ def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
 
 def _reconstruction(subject: Subject) -> dict[str, Number]:
     """Fraction of the variance of each modality that comes back from its latents, over observed rows."""
-    if not hasattr(subject.model, "reconstruct"):
+    if not isinstance(subject.model, Reconstructs):
         return {}
     found = by_name(subject.model.reconstruct(subject.data), subject.data)
     numbers: dict[str, Number] = {}
@@ -137,7 +138,7 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     """Could a classifier tell samples of the model from new rows, and do its 90 % ranges hold 90 % of them?"""
     data, seed = subject.data, subject.settings.seed
     whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
-    if not hasattr(subject.model, "sample") or len(whole) < 40:
+    if not isinstance(subject.model, Samples) or len(whole) < 40:
         return {}
     real_rows = data.take(whole[some_rows(len(whole), _MOST, seed)])
     drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
@@ -195,5 +196,5 @@ def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
 
 def _history(model: Any) -> list[dict[str, Any]]:
     """Each epoch, as plain JSON."""
-    rows = getattr(model, "history_", ())
+    rows = history_of(model)
     return [{k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()} for row in rows]

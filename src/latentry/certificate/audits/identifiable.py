@@ -7,6 +7,7 @@ from typing import Any
 from latentry import identifiability
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
+from latentry.contracts import HasLatentDistributions, HasMixing
 from latentry.evidence import STATUS_ORDER, Bound, Verdict
 
 __all__ = ["identifiable"]
@@ -19,7 +20,7 @@ def identifiable(subject: Subject) -> Part:
     details: dict[str, Any] = {}
     notes: list[str] = []
     methods: list[str] = []
-    if hasattr(subject.model, "latent_laws") and subject.data.domain is not None:
+    if isinstance(subject.model, HasLatentDistributions) and subject.data.domain is not None:
         found = identifiability.sufficient_changes(
             subject.model, subject.data, level=subject.settings.level, seed=subject.settings.seed
         )
@@ -28,7 +29,7 @@ def identifiable(subject: Subject) -> Part:
         notes += _notes(found)
         details["sufficient_changes"] = found.to_json()
         methods.append("sufficient changes between domains")
-    if hasattr(subject.model, "mixing"):
+    if isinstance(subject.model, HasMixing):
         fits = [subject.model, *(other.model for other in subject.others)]
         claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data).verdict
         methods.append("structural sparsity of the mixing")
@@ -70,7 +71,7 @@ def _no_theorem(subject: Subject) -> Verdict:
         sentence = (
             "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
         )
-    elif not hasattr(subject.model, "latent_laws"):
+    elif not isinstance(subject.model, HasLatentDistributions):
         name = type(subject.model).__name__
         sentence = (
             f"{name} assumes nothing that changes between domains: no theorem is known that determines its latents."

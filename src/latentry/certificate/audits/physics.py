@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from latentry.certificate.question import Number
+from latentry.contracts import HasPhysics, PhysicalParameter
 from latentry.evidence import Bound
 
 __all__ = ["physics_numbers", "physics_table"]
@@ -17,13 +18,16 @@ _METHOD = "least squares on the rows of the fit"
 
 def physics_table(model: Any) -> list[dict[str, Any]]:
     """One row for each parameter of each expert, its values by cluster, by value of a node, or one for all rows."""
-    found = []
-    for modality, table in getattr(model, "experts_", {}).items():
-        for name, parameter in model.experts[modality].parameters.items():
-            values, errors = table[name], table[f"{name}_error"]
-            pairs = [[float(v), _known(e)] for v, e in zip(np.ravel(values), np.ravel(errors), strict=True)]
-            found.append({"modality": modality, "parameter": name, "per": parameter.per, "values": pairs})
-    return found
+    if not isinstance(model, HasPhysics):
+        return []
+    return [
+        {"modality": found.modality, "parameter": found.name, "per": found.per, "values": _pairs(found)}
+        for found in model.physical_parameters()
+    ]
+
+
+def _pairs(found: PhysicalParameter) -> list[list[float | None]]:
+    return [[float(v), _known(e)] for v, e in zip(np.ravel(found.values), np.ravel(found.errors), strict=True)]
 
 
 def physics_numbers(table: list[dict[str, Any]]) -> dict[str, Number]:

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from latentry.contracts import CanBeIntervenedOn, DecodesLatents, KeepsFitRecord
 from latentry.errors import DataWarning
 
-__all__ = ["decoder_of", "with_warnings", "sampled", "takes_do"]
+__all__ = ["decoder_of", "with_warnings", "sampled"]
 
 Decoder = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
 def decoder_of(model: Any) -> Decoder | None:
     """Expected modalities for given latents, in the data's own units; None where a model cannot say."""
-    if model is None or not hasattr(model, "module_"):
+    if not isinstance(model, DecodesLatents) or not isinstance(model, KeepsFitRecord):
         return None
-    if not hasattr(model.module_, "expected"):
+    record = model.fit_record()
+    if record is None:
         return None
-    return lambda z: _named(model, model.decode(z))
+    return lambda z: _named(record.layout.modalities[0], model.decode(z))
 
 
-def _named(model: Any, arrays: Any) -> dict[str, np.ndarray]:
-    return dict(arrays) if isinstance(arrays, dict) else {model.layout_.modalities[0]: np.asarray(arrays)}
+def _named(name: str, arrays: Any) -> dict[str, np.ndarray]:
+    return dict(arrays) if isinstance(arrays, dict) else {name: np.asarray(arrays)}
 
 
-def takes_do(model: Any) -> bool:
-    """Whether samples can be drawn with a node set."""
-    return hasattr(model, "sample") and "do" in inspect.signature(model.sample).parameters
+def sampled(
+    model: CanBeIntervenedOn, count: int, do: Mapping[str, int] | None, seed: int, name: str
+) -> dict[str, np.ndarray]:
+    """Return modalities as the model draws them with nodes set, without the noise of measurement.
 
-
-def sampled(model: Any, count: int, do: Mapping[str, int] | None, seed: int) -> dict[str, np.ndarray]:
-    """Modalities as the model draws them with nodes set; without the noise of measurement where it can leave that out."""
-    quiet = {"noise": False} if "noise" in inspect.signature(model.sample).parameters else {}
-    return _named(model, model.sample(count, do=do, seed=seed, **quiet))
+    Args:
+        model: That draws.
+        count: Of rows.
+        do: Nodes and the values that they are set to.
+        seed: Of the draws.
+        name: Of the modality, for a model that gives a bare array.
+    """
+    return _named(name, model.sample(count, do=do, noise=False, seed=seed))
 
 
 def with_warnings(call: Callable[[], Any]) -> tuple[Any, list[str]]:

@@ -12,11 +12,12 @@ import numpy as np
 
 from latentry.certificate.audits.causal import graph_of
 from latentry.certificate.leading_components import flat, leading_columns, some_rows
-from latentry.certificate.report.decoding import decoder_of, sampled, takes_do, with_warnings
+from latentry.certificate.report.decoding import decoder_of, sampled, with_warnings
 from latentry.certificate.report.html_pieces import card
 from latentry.certificate.report.latent_space import BOX, plot
 from latentry.certificate.report.row_images import Look, drawing, look_of, scaled, short, sprite, thinned
 from latentry.certificate.subject import Subject
+from latentry.contracts import CanBeIntervenedOn
 
 __all__ = ["gallery"]
 
@@ -254,10 +255,12 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
 
 def _drawn_clusters(subject: Subject, clusters: np.ndarray) -> dict[str, np.ndarray]:
     """What the model expects in each cluster: every node set to its value there."""
-    if not subject.nodes or not takes_do(subject.model):
+    model = subject.model
+    if not subject.nodes or not isinstance(model, CanBeIntervenedOn):
         return {}
-    graph, _ = graph_of(subject.model)
+    graph, _ = graph_of(model)
     cells = np.stack(np.unravel_index(clusters, graph.outcomes), axis=1)
     every = [dict(zip(graph.names, map(int, cell), strict=True)) for cell in cells]
-    drawn = [with_warnings(lambda do=do: sampled(subject.model, _DRAWS, do, subject.settings.seed))[0] for do in every]
+    seed, first = subject.settings.seed, subject.data.names[0]
+    drawn = [with_warnings(lambda do=do: sampled(model, _DRAWS, do, seed, first))[0] for do in every]
     return {name: np.stack([np.mean(one[name], axis=0) for one in drawn]) for name in drawn[0]}

@@ -7,9 +7,10 @@ import html
 import numpy as np
 
 from latentry.certificate.audits.causal import graph_of
-from latentry.certificate.report.decoding import sampled, takes_do, with_warnings
+from latentry.certificate.report.decoding import sampled, with_warnings
 from latentry.certificate.report.row_images import Look, drawing, look_of
 from latentry.certificate.subject import Subject
+from latentry.contracts import CanBeIntervenedOn
 
 __all__ = ["interventions"]
 
@@ -19,7 +20,8 @@ _DRAWS = 48
 
 def interventions(subject: Subject) -> str:
     """Choose a node's value and see what the model then generates; computed here, shown by the page."""
-    if not subject.nodes or not takes_do(subject.model):
+    model = subject.model
+    if not subject.nodes or not isinstance(model, CanBeIntervenedOn):
         return ""
     looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
     graph, _ = graph_of(subject.model)
@@ -27,7 +29,7 @@ def interventions(subject: Subject) -> str:
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn, said = with_warnings(lambda done=done: sampled(subject.model, _DRAWS, done, subject.settings.seed))
+        drawn, said = with_warnings(lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0]))
         words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
@@ -58,7 +59,7 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
     """
     if len(latents) < 2:
         raise DataError(f"{len(latents)} restart: agreement needs at least 2.")
-    model = next((i for i, z in enumerate(latents) if hasattr(z, "fit")), None)
+    model = next((i for i, z in enumerate(latents) if isinstance(z, BaseEstimator)), None)
     if model is not None:
         raise DataError(f"latents[{model}] is a model: give what it finds, [model.transform(held_out) for each model].")
     tables = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]

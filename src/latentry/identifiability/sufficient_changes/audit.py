@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from latentry.data import Dataset, LatentLaws
+from latentry.contracts import HasLatentDistributions, KeepsFitRecord, LatentDistributions
+from latentry.data import Dataset
 from latentry.errors import DataError, DataWarning
 from latentry.evidence import Verdict
 from latentry.identifiability.sufficient_changes.conclusion import Candidate, Facts, conclude
@@ -124,7 +125,7 @@ def sufficient_changes(
     confidence limits for the weakest change (see :mod:`latentry.identifiability.sufficient_changes.weakest_change`).
 
     Args:
-        model: A fitted model with ``latent_laws()``, or LatentLaws.
+        model: A fitted model with ``latent_distributions()``, or LatentDistributions.
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
             them the model's own table is used. It can refute, not certify: it was fitted on the rows it is judged by, and
             a collapsed latent may have any distribution at all.
@@ -135,9 +136,9 @@ def sufficient_changes(
         seed: Of these.
 
     >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
-    >>> print(sufficient_changes(LatentLaws(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
+    >>> print(sufficient_changes(LatentDistributions(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
     certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent directions.
-    >>> audit = sufficient_changes(LatentLaws(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
+    >>> audit = sufficient_changes(LatentDistributions(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
     >>> audit.identifiable, audit.proved_impossible, audit.means_only
     (False, True, True)
     >>> audit.verdict.change
@@ -196,7 +197,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _measured(laws: LatentLaws, model: Any, data: Any, seed: int) -> MeasuredMoments:
+def _measured(laws: LatentDistributions, model: Any, data: Any, seed: int) -> MeasuredMoments:
     if data is None:
         return from_table(laws)
     z, u, scale = _latents_of(model, data)
@@ -217,15 +218,15 @@ def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
         raise DataError(f"bootstrap = {bootstrap!r}: give a whole number of at least 0.")
 
 
-def _laws_of(model: Any) -> LatentLaws:
-    if isinstance(model, LatentLaws):
+def _laws_of(model: Any) -> LatentDistributions:
+    if isinstance(model, LatentDistributions):
         return model
-    if not hasattr(model, "latent_laws"):
+    if not isinstance(model, HasLatentDistributions):
         raise DataError(
-            f"{type(model).__name__} has no distributions of its latents given a domain: use a model with latent_laws(), such as "
-            "IFlow or IVAE, or pass LatentLaws."
+            f"{type(model).__name__} has no distributions of its latents given a domain: use a model with "
+            "latent_distributions(), such as IFlow or IVAE, or pass LatentDistributions."
         )
-    return model.latent_laws()
+    return model.latent_distributions()
 
 
 def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
@@ -234,9 +235,10 @@ def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
         return *data, None
     if not isinstance(data, Dataset) or data.domain is None:
         raise DataError("data: give a Dataset with a domain, or latents and their domains as (z, u).")
-    if isinstance(model, LatentLaws):
+    if isinstance(model, LatentDistributions):
         raise DataError("laws cannot encode a Dataset: give the model, or latents and their domains as (z, u).")
-    if getattr(model, "fingerprint_", None) == data.fingerprint:
+    record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
+    if record is not None and record.fingerprint == data.fingerprint:
         warnings.warn(
             "the model was fitted on these very rows: give held-out rows, or the errors are too small.",
             DataWarning,
@@ -246,7 +248,7 @@ def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
     return channel.mean, data.domain, channel.scale
 
 
-def _facts(laws: LatentLaws, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool) -> Facts:
+def _facts(laws: LatentDistributions, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool) -> Facts:
     size = measured.latents
     power = 1.0 if laws.family == "laplace" else 2.0
     means, variances = _each_change(measured, level / size)
@@ -263,7 +265,7 @@ def _facts(laws: LatentLaws, measured: MeasuredMoments, tolerance: float, level:
     return replace(facts, candidates=tuple(_candidate(measured, *choice, level) for choice in choices.values()))
 
 
-def _general(laws: LatentLaws, measured: MeasuredMoments) -> tuple[np.ndarray, np.ndarray]:
+def _general(laws: LatentDistributions, measured: MeasuredMoments) -> tuple[np.ndarray, np.ndarray]:
     """Natural parameters of any family as one row per domain, and what one row of data leaves unknown of them."""
     kept = laws.take([laws.labels.index(label) for label in measured.labels])
     domains, size, count = kept.natural.shape  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latentry.data import LatentLaws
+from latentry.contracts import LatentDistributions
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability.sufficient_changes.measured_moments import MeasuredMoments
 from latentry.identifiability.sufficient_changes.weakest_change import Change
@@ -52,7 +52,7 @@ class Facts:
     means may be said to move.
     """
 
-    laws: LatentLaws
+    laws: LatentDistributions
     measured: MeasuredMoments
     mean_changes: tuple[Change, ...]
     variance_changes: tuple[Change, ...]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from latentry.data import Domain, LatentLaws
+from latentry.contracts import LatentDistributions
+from latentry.data import Domain
 from latentry.errors import DataError, DataWarning
 from latentry.identifiability.collapse import share_that_follows
 from latentry.identifiability.metrics.matching import as_columns
@@ -50,10 +51,12 @@ class MeasuredMoments:
         return self.mean.shape[1]
 
 
-def from_table(laws: LatentLaws) -> MeasuredMoments:
+def from_table(laws: LatentDistributions) -> MeasuredMoments:
     """A model's own table; the errors are those of means and variances of Gaussian (or Laplace) rows."""
     if laws.rows is None:
-        raise DataError("the distributions do not say how many rows they were learned from: give LatentLaws(rows=...), or data.")
+        raise DataError(
+            "the distributions do not say how many rows they were learned from: give LatentDistributions(rows=...), or data."
+        )
     _require_domains(laws.domains)
     variance, size = laws.scale**2, laws.latents
     excess = 5.0 if laws.family == "laplace" else 2.0  # variance of a squared deviation, in squared variances

@@ -32,15 +32,15 @@ class Audit:
     """The answers of an audit.
 
     Args:
-        claims: one per error and place; a place is a domain, or every mixture of the domains.
-        verdicts: naturality in each place.
-        drift: how much the domain shows through, by name; estimates.
+        claims: One per error and place; a place is a domain, or every mixture of the domains.
+        verdicts: Naturality in each place.
+        drift: How much the domain shows through, by name; estimates.
         latent_entropy: H(Λ) of a latent with finitely many values.
-        epsilon: the declared largest error, nats.
-        level: the largest probability of a false certificate, for each verdict.
-        rows: numbers of rows that fitted students and that audited.
-        family: how mediation was judged.
-        notes: what else a reader should know.
+        epsilon: The declared largest error, nats.
+        level: The largest probability of a false certificate, for each verdict.
+        rows: Numbers of rows that fitted students and that audited.
+        family: How mediation was judged.
+        notes: What else a reader should know.
     """
 
     claims: tuple[Claim, ...]
@@ -55,17 +55,18 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """The strongest question asked: every mixture, or the only domain."""
+        """Return the answer to the strongest question asked: every mixture, or the only domain."""
         return list(self.verdicts.values())[-1]
 
     @cached_property
     def simultaneous(self) -> tuple[str, ...]:
-        """The claims that are certified together, by Holm's method at the level."""
+        """Name the claims that are certified together, by Holm's method at the level."""
         return holm(self.claims, self.level)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
-        return plain(self)
+        """Return plain data for a JSON file."""
+        fields: dict[str, Any] = plain(self)
+        return fields
 
     def __str__(self) -> str:
         fit, rest = self.rows
@@ -103,8 +104,8 @@ def audit(
     >>> from latentry.generators import planted_natural
     >>> sample = planted_natural().sample(10_000, seed=0)
     >>> observed = {"left": sample.observables[:, 0], "right": sample.observables[:, 1]}
-    >>> found = audit(observed, sample.latent, domain=sample.domain, epsilon=0.05)
-    >>> found.verdict.status
+    >>> report = audit(observed, sample.latent, domain=sample.domain, epsilon=0.05)
+    >>> report.verdict.status
     'certified'
 
     Args:
@@ -112,28 +113,34 @@ def audit(
             Integer, boolean and text columns are labels; float columns are numbers. Incomplete rows are left out.
         channel: a CategoricalChannel or GaussianChannel, labels (rows,), or an embedding (rows, columns) that needs
             `noise` or `quantiser`.
-        epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
-        blocks: which modalities, or which columns of an array, form each observable.
-        domain: one label per row; a Dataset brings its own.
-        labels: blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
-        numbers: blocks of numbers that are measurements, however few different values they have.
+        epsilon: The largest error, in nats, that still counts as natural; declare it before looking.
+        blocks: Which modalities, or which columns of an array, form each observable.
+        domain: One label per row; a Dataset brings its own.
+        labels: Blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
+        numbers: Blocks of numbers that are measurements, however few different values they have.
         family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
-        level: probability of a false certificate for each verdict.
+        level: Probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
-        quantiser: number of values to which a continuous latent is rounded, as part of its definition.
-        fit: fraction of the rows that fit students.
-        mean: how the mean loss is bounded: `betting`, `bernstein`, `bootstrap` or `t`.
-        drift: also estimate how much the domain shows through.
-        seed: of the split, the students and the permutations.
+        quantiser: Number of values to which a continuous latent is rounded, as part of its definition.
+        fit: Fraction of the rows that fit students.
+        mean: How the mean loss is bounded: `betting`, `bernstein`, `bootstrap` or `t`.
+        drift: Also estimate how much the domain shows through.
+        seed: Of the split, the students and the permutations.
+
+    Returns:
+        Claims with bounds and tests, and a verdict for each domain and for every mixture.
+
+    Raises:
+        DataError: If an argument is out of range, a block is unknown, or there are too few complete rows.
     """
     if not epsilon > 0:
-        raise DataError(f"epsilon={epsilon} must be positive: it is the largest error that counts as natural")
+        raise DataError(f"epsilon={epsilon}: must be positive. It is the largest error that counts as natural.")
     if not 0 < level < 0.5:
-        raise DataError(f"level={level} must lie between 0 and 0.5")
+        raise DataError(f"level={level}: must lie between 0 and 0.5.")
     if not 0 < fit < 1:
-        raise DataError(f"fit={fit} must lie between 0 and 1")
+        raise DataError(f"fit={fit}: must lie between 0 and 1.")
     if mean not in METHODS:
-        raise DataError(f"mean={mean!r}{nearest(str(mean), METHODS)}")
+        raise DataError(f"mean={mean!r}: is not known{nearest(str(mean), METHODS)}")
     rows = as_rows(
         data,
         channel,
@@ -152,7 +159,15 @@ def audit(
 
 
 def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
-    """Audit what a judge knows or can learn."""
+    """Audit the rows of a judge, reusing what it has learned.
+
+    Args:
+        judge: Rows, family, epsilon, level and seed.
+        drift: Whether to estimate how much the domain shows through.
+
+    Returns:
+        Claims with bounds and tests, and a verdict for each domain and for every mixture.
+    """
     rows = judge.rows
     judge.learn()
     places = judge.places()
@@ -233,7 +248,7 @@ def noise_curve(
     level: float = 0.05,
     seed: int = 0,
 ) -> dict[float, dict[str, Bound]]:
-    """Redundancy bounds of a deterministic encoder as a function of the noise that is added to it.
+    """Bound the redundancy of a deterministic encoder as a function of the noise that is added to it.
 
     The error of f(X) + σ·noise falls as σ grows and tends to infinity as σ → 0 unless every block determines f(X).
 
@@ -243,12 +258,28 @@ def noise_curve(
     >>> curve = noise_curve(views, views["a"], [0.1, 1.0], epsilon=0.1)
     >>> curve[0.1]["redundancy error of b"].value > curve[1.0]["redundancy error of b"].value
     True
+
+    Args:
+        data: As in `audit`.
+        mean: f(X), (rows, columns).
+        scales: Values of σ, each above zero.
+        epsilon: The declared largest error, nats.
+        blocks: As in `audit`.
+        domain: As in `audit`.
+        level: Probability of a false bound.
+        seed: Of the split and the students.
+
+    Returns:
+        For each σ, the upper bound of each block's redundancy error, by name.
+
+    Raises:
+        DataError: If a scale is not positive, or the data do not fit.
     """
     latent = np.asarray(mean, dtype=np.float64).reshape(len(np.asarray(mean)), -1)
     curve: dict[float, dict[str, Bound]] = {}
     for scale in scales:
         if not scale > 0:
-            raise DataError(f"scales: {scale} must be positive")
+            raise DataError(f"scales={list(scales)}: {scale} must be positive.")
         rows = as_rows(
             data, latent, blocks=blocks, domain=domain, noise=float(scale), quantiser=None, fit=0.5, seed=seed
         )

@@ -46,42 +46,77 @@ class Rows:
     untouched: Codes
     dropped: int
     kept: Codes  # the complete ones among the rows that were given
-    plain: bool = True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
+    plain: bool = (
+        True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
+    )
     taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
     latent_taken_as_labels: bool = False
 
     @property
     def categorical(self) -> bool:
-        """Whether the latent has finitely many values."""
+        """Return whether the latent has finitely many values."""
         return isinstance(self.channel, CategoricalChannel)
 
     @property
     def discrete(self) -> bool:
-        """Whether observables and latent all have finitely many values."""
+        """Return whether observables and latent all have finitely many values."""
         return self.categorical and all(b.discrete for b in self.blocks)
 
     def of(self, channel: Channel) -> Rows:
-        """The same rows and blocks with another latent, one row of it for each row that was given."""
+        """Return the same rows and blocks with another latent.
+
+        Args:
+            channel: One row for each row that was given, incomplete ones included.
+
+        Returns:
+            Rows with the same split.
+
+        Raises:
+            DataError: If the latent needs noise, or a domain has too few rows for it.
+        """
         rows = replace(self, channel=_as_channel(channel, len(channel), None, None, self.fit, 0).take(self.kept))
         _check_domains(rows)
         return rows
 
     def with_block(self, place: int, block: Block) -> Rows:
-        """The same rows with another block in one place."""
+        """Return the same rows with another block in one place.
+
+        Args:
+            place: Position of the block.
+            block: The new one.
+
+        Returns:
+            Rows with the same split.
+        """
         return replace(self, blocks=(*self.blocks[:place], block, *self.blocks[place + 1 :]))
 
     def as_one(self) -> Rows:
-        """The same rows as if from one domain; only a split that ignores the domains allows it."""
+        """Return the same rows as if from one domain; only a split that ignores the domains allows it."""
         if not self.plain:
-            raise DataError("these rows were split domain by domain: gather them again without their domains")
+            raise DataError("domain: these rows were split domain by domain. Gather them again without their domains.")
         return replace(self, domain=np.zeros_like(self.domain), domains=("all rows",))
 
     def latent_sample(self, seed: int) -> NDArray[Any]:
-        """One draw of the latent per row."""
+        """Draw the latent once per row.
+
+        Args:
+            seed: Of the draw.
+
+        Returns:
+            Labels (rows,) or numbers (rows, columns).
+        """
         return self.channel.sample(seed)
 
     def inside(self, part: Codes, domain: int | None) -> Codes:
-        """Row numbers of a part that lie in a domain (all of them for None)."""
+        """Select the rows of a part that lie in a domain.
+
+        Args:
+            part: Row numbers.
+            domain: Position of the domain; None for all.
+
+        Returns:
+            Row numbers.
+        """
         return part if domain is None else part[self.domain[part] == domain]
 
 
@@ -98,19 +133,38 @@ def as_rows(
     labels: Sequence[str] = (),
     numbers: Sequence[str] = (),
 ) -> Rows:
-    """Check and align what was given; see `audit` for the meaning of each argument."""
+    """Check and align data, latent and domains, and split the rows; see `audit` for the meaning of each argument.
+
+    Args:
+        data: A Dataset, a mapping from name to column(s), or an array with `blocks`.
+        channel: A channel, labels (rows,), or an embedding (rows, columns).
+        blocks: Modalities, or columns of an array, that form each observable.
+        domain: One label per row.
+        noise: σ of Gaussian noise added to a continuous latent.
+        quantiser: Number of values to which a continuous latent is rounded.
+        fit: Fraction of the rows that fit students.
+        seed: Of the split and of the quantiser.
+        labels: Blocks of numbers that are labels.
+        numbers: Blocks of numbers that are measurements.
+
+    Returns:
+        The complete rows, split into those that fit and those that audit.
+
+    Raises:
+        DataError: If blocks, labels, channel or domain do not fit, or there are too few complete rows.
+    """
     named, present, place = named_columns(data, blocks, domain)
     check_kinds(named, labels, numbers)
     if len(named) < 2:
         raise DataError(
-            f"a natural latent needs at least two observables; there is {len(named)} block. Pass two modalities or more, "
-            "or an array with blocks={'name': [columns], ...}"
+            f"blocks={list(named)}: a natural latent needs at least two observables. Pass two modalities or more, "
+            "or an array with blocks={'name': [columns], ...}."
         )
     count = len(present)
     codes, names = _domains(place, count)
     kept = np.flatnonzero(present)
     if len(kept) < _FEWEST:
-        raise DataError(f"{len(kept)} complete rows are too few to audit: at least {_FEWEST} are needed")
+        raise DataError(f"data: {len(kept)} complete rows are too few to audit. Bring at least {_FEWEST}.")
     parts, plain = _split(codes[kept], fit, seed)
     declared = (*labels, *numbers)
     alike = tuple(name for name, column in named.items() if name not in declared and has_few_values(column, kept))
@@ -158,7 +212,8 @@ def _fair(domain: Codes, parts: Sequence[Codes], fractions: Sequence[float]) -> 
     due = np.bincount(domain)
     counts = [np.bincount(domain[part], minlength=len(due)) for part in parts]
     return all(
-        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all() for count, fraction in zip(counts, fractions, strict=True)
+        (count >= np.maximum(_FAIR * fraction * due, _FEWEST // 2)).all()
+        for count, fraction in zip(counts, fractions, strict=True)
     )
 
 
@@ -171,7 +226,7 @@ def _check_domains(rows: Rows) -> None:
             where = f"domain {name!r} has too few complete rows" if len(rows.domains) > 1 else "there are too few rows"
             raise DataError(
                 f"{where}: {fitted} to fit students and {audited} to audit, where at least {least} of each are needed. "
-                "Bring more rows, or leave a small domain out or merge it with another"
+                "Bring more rows, or leave a small domain out or merge it with another."
             )
 
 
@@ -184,9 +239,11 @@ def _domains(labels: ArrayLike | None, rows: int) -> tuple[Codes, tuple[str, ...
         return np.zeros(rows, dtype=np.int64), ("all rows",)
     values = np.asarray(labels)
     if values.shape != (rows,):
-        raise DataError(f"domain has shape {values.shape}; there are {rows} rows")
+        raise DataError(f"domain: has shape {values.shape}; there are {rows} rows. Give one label per row.")
     if missing_entries(values).any():
-        raise DataError(f"domain is missing in row {int(np.flatnonzero(missing_entries(values))[0])}: every row needs one")
+        raise DataError(
+            f"domain: is missing in row {int(np.flatnonzero(missing_entries(values))[0])}. Give every row a label."
+        )
     names, codes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
     return codes.astype(np.int64), tuple(str(n) for n in names)
 
@@ -197,21 +254,23 @@ def _as_channel(
     declared = noise is not None or quantiser is not None
     given = channel if isinstance(channel, Channel) else channel_from_array(channel, few_values_are_labels=not declared)
     if len(given) != rows:
-        raise DataError(f"the channel has {len(given)} rows; the data have {rows}")
+        raise DataError(
+            f"channel: has {len(given)} rows; the data have {rows}. Give one row of the latent for each row of the data."
+        )
     if isinstance(given, CategoricalChannel):
         if declared:
-            raise DataError("noise and quantiser are for a latent of numbers; this one has labels")
+            raise DataError(
+                f"noise={noise}, quantiser={quantiser}: are for a latent of numbers; this one has labels. Leave them out."
+            )
         return given
     if quantiser is not None:
         if quantiser < 2:
-            raise DataError(f"quantiser={quantiser} must be at least 2 values")
+            raise DataError(f"quantiser={quantiser}: must be at least 2 values.")
         return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=seed)])
     scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
     if (scale == 0).any():
         raise DataError(
-            "the latent is a deterministic function with continuous values: unless it is a function of every "
-            "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m"
+            "channel: is a deterministic function with continuous values. Unless it is a function of every "
+            "block alone, its redundancy error is infinite. Declare noise=σ (Λ = f(X) + σ·N(0, 1)) or quantiser=m."
         )
     return GaussianChannel(given.mean, scale)
-
-

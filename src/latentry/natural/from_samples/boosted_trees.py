@@ -37,7 +37,7 @@ class _Tree:
     values: Array
 
     def leaves(self, codes: Codes) -> Codes:
-        """The leaf of each row."""
+        """Find the leaf of each row."""
         rows, leaf = np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64)
         for column, level in zip(self.columns, self.levels, strict=True):
             leaf = 2 * leaf + (codes[rows, column[leaf]] > level[leaf])
@@ -53,7 +53,7 @@ class _Grower:
         self.below: Floats = below.reshape(len(codes), -1).astype(np.float32)
 
     def grow(self, pulls: Array, weights: Array) -> _Tree:
-        """The tree that follows the pulls (rows, outputs); a leaf has the sum of its pulls over that of its weights."""
+        """Grow the tree that follows the pulls (rows, outputs); a leaf is the sum of its pulls over that of its weights."""
         leaf = np.zeros(len(self.codes), dtype=np.int64)
         rows, columns, levels = np.arange(len(leaf)), [], []
         sums = np.column_stack([pulls, np.ones(len(leaf))]).astype(np.float32)
@@ -87,7 +87,8 @@ def _best_cuts(low: Floats, total: Array) -> tuple[Codes, Codes]:
 
 
 def _explained(sums: Floats) -> Floats:
-    return (sums[..., :-1] ** 2).sum(axis=-1) / np.maximum(sums[..., -1], 1.0)
+    explained: Floats = (sums[..., :-1] ** 2).sum(axis=-1) / np.maximum(sums[..., -1], 1.0)
+    return explained
 
 
 def _per_leaf(leaf: Codes, values: Array | Floats, leaves: int) -> Array:
@@ -131,6 +132,13 @@ def tree_numbers(x: Array, y: Array) -> Guess:
     >>> y = (x > 0.5) * 1.0
     >>> bool(np.abs(tree_numbers(x, y)(x) - y).mean() < 0.05)
     True
+
+    Args:
+        x: Features (rows, columns).
+        y: Targets (rows, outputs).
+
+    Returns:
+        The prediction (n, outputs) as a function of features (n, columns).
     """
     centre, scale = y.mean(axis=0), column_scales(y)
     target, ones = (y - centre) / scale, np.ones((len(y), 1))
@@ -146,6 +154,13 @@ def tree_labels(x: Array, truth: Array) -> Guess:
     >>> truth = np.eye(2)[(x[:, 0] > 30).astype(int)]
     >>> bool(np.abs(tree_labels(x, truth)(x) - truth).mean() < 0.02)
     True
+
+    Args:
+        x: Features (rows, columns).
+        truth: Probabilities (rows, values).
+
+    Returns:
+        The predicted probabilities (n, values) as a function of features (n, columns).
     """
 
     def follow(scores: Array) -> tuple[Array, Array]:

@@ -22,10 +22,18 @@ Array = NDArray[np.float64]
 
 
 def radius(rows: int, cells: int, delta: float) -> float:
-    """The t of the ball D(P̂‖P) ≤ t that holds the true distribution with probability 1 − delta.
+    """Compute the t of the ball D(P̂‖P) ≤ t that holds the true distribution with probability 1 − delta.
 
     >>> round(1000 * radius(10_000, 8, 0.05), 2)
     1.56
+
+    Args:
+        rows: Number of independent rows.
+        cells: Number of cells.
+        delta: One minus the confidence.
+
+    Returns:
+        Nats.
     """
     free = cells - 1
     if free == 0:
@@ -33,18 +41,21 @@ def radius(rows: int, cells: int, delta: float) -> float:
     goal = np.log(1.0 / delta)
 
     def excess(scaled: float) -> float:
-        return scaled - free * (1.0 + np.log(scaled / free)) - goal
+        return float(scaled - free * (1.0 + np.log(scaled / free)) - goal)
 
     return float(brentq(excess, free * (1 + 1e-12), 10 * (free + goal) + 10)) / rows
 
 
 def largest_divergence(counts: Array, reference: Array, delta: float) -> float:
-    """Upper bound, with confidence 1 − delta, of Σ P ln P − Σ P a over the distributions that the counts allow.
+    """Bound Σ P ln P − Σ P a from above over the distributions that the counts allow, with confidence 1 − delta.
 
     Args:
-        counts: rows in each cell, (s,); cells that cannot occur must be left out.
+        counts: Rows in each cell, (s,); cells that cannot occur must be left out.
         reference: a(x) = ln r(x) for each cell; finite.
-        delta: one minus the confidence.
+        delta: One minus the confidence.
+
+    Returns:
+        Nats.
     """
     n = float(counts.sum())
     p_hat = counts / n
@@ -77,7 +88,9 @@ def _best_per_cell(p_hat: Array, coefficient: Array, mu: float, low: Array, high
     inner = np.clip(np.where(seen, scaled / y, low), low, high)
     candidates = np.stack([low, inner, high])
     weight = np.where(seen, mu * p_hat, 0.0)
-    return (xlogy(candidates, candidates) - coefficient * candidates + xlogy(weight, candidates)).max(axis=0)
+    values = xlogy(candidates, candidates) - coefficient * candidates + xlogy(weight, candidates)
+    largest: Array = values.max(axis=0)
+    return largest
 
 
 def _marginal_limits(p_hat: Array, t: float) -> tuple[Array, Array]:
@@ -85,7 +98,8 @@ def _marginal_limits(p_hat: Array, t: float) -> tuple[Array, Array]:
 
     def distance(p: Array) -> Array:
         rest = 1.0 - p_hat
-        return xlogy(p_hat, p_hat) + xlogy(rest, rest) - xlogy(p_hat, p) - xlogy(rest, 1.0 - p)
+        nats: Array = xlogy(p_hat, p_hat) + xlogy(rest, rest) - xlogy(p_hat, p) - xlogy(rest, 1.0 - p)
+        return nats
 
     def bisect(inside: Array, outside: Array) -> Array:
         for _ in range(60):

@@ -29,12 +29,12 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """The claim in words."""
+        """Name the claim in words."""
         return f"{self.error} in {self.place}"
 
     @cached_property
     def p_certify(self) -> float:
-        """p-value of 'the error is above epsilon': the smallest level at which it would be certified."""
+        """Compute the p-value of 'the error is above epsilon': the smallest level at which it would be certified."""
         return 1.0 if self.retry is None else smallest_level(self.retry, self.epsilon)
 
 
@@ -49,7 +49,21 @@ def by_bounds(
     tests: tuple[Refutation, ...] = (),
     change: str = "",
 ) -> Claim:
-    """A claim decided by an upper and a lower bound; `retry(δ)` recomputes the upper one for its p-value."""
+    """Decide a claim by an upper and a lower bound.
+
+    Args:
+        error: Mediation, or redundancy of a block.
+        place: A domain, or every mixture.
+        epsilon: The declared largest error, nats.
+        upper: Upper bound of the error, if there is one.
+        lower: Lower bound, if there is one.
+        retry: Recomputes the upper bound at another δ, for the p-value.
+        tests: Tests made beside the bounds.
+        change: What would change the answer.
+
+    Returns:
+        The claim with its verdict.
+    """
     floor = Bound(0.0, "lower", method="information is never negative")
     verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
     return Claim(error, place, verdict, upper, lower, tests, None, epsilon, retry)
@@ -64,7 +78,20 @@ def by_tests(
     power: float,
     class_gain: Bound | None = None,
 ) -> Claim:
-    """A claim that nothing can certify: refuted when a test rejects and the size seen is above epsilon."""
+    """Decide a claim that only tests speak about: refuted when one rejects and the size seen is above epsilon.
+
+    Args:
+        error: Mediation, or redundancy of a block.
+        place: A domain, or every mixture.
+        epsilon: The declared largest error, nats.
+        delta: Level of the refutation, shared by the tests.
+        tests: At least one.
+        power: Probability that a violation of size epsilon would have been refuted.
+        class_gain: Upper bound for one class of predictors.
+
+    Returns:
+        The claim with its verdict, never `certified`.
+    """
     p = min(1.0, len(tests) * min(test.p_value for test in tests))
     lower_value = max(test.lower(delta / len(tests)) for test in tests)
     lower = Bound(
@@ -89,9 +116,16 @@ def by_tests(
 
 
 def holm(claims: Sequence[Claim], level: float) -> tuple[str, ...]:
-    """Names of the claims that are certified at once with familywise error `level` (Holm 1979).
+    """Name the claims that are certified at once with familywise error `level` (Holm 1979).
 
     A conjunction of claims needs no such correction: it is certified when each part is at the full level.
+
+    Args:
+        claims: The family.
+        level: Probability that any of them is certified falsely.
+
+    Returns:
+        Names of the certified ones, smallest p-value first.
     """
     certain = []
     ordered = sorted(claims, key=lambda claim: claim.p_certify)

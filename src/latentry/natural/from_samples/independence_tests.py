@@ -42,17 +42,33 @@ class Refutation:
     error: float = np.inf
 
     def lower(self, delta: float) -> float:
-        """The size less its sampling error: a lower bound for many rows when the estimator does not overshoot."""
+        """Subtract the sampling error from the size: a lower bound for many rows if the estimator does not overshoot.
+
+        Args:
+            delta: One minus the confidence.
+
+        Returns:
+            Nats, ≥ 0.
+        """
         return max(0.0, self.size - float(norm.isf(delta)) * self.error)
 
 
 def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, seed: int = 0) -> Refutation:
-    """Likelihood-ratio statistic of codes against permutations inside each stratum of `given`.
+    """Compare the likelihood-ratio statistic of codes with permutations inside each stratum of `given`.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(0, 2, 300)
     >>> permutation_test([x, x], np.zeros(300, dtype=int)).p_value
     0.005
+
+    Args:
+        blocks: Columns of codes (rows,).
+        given: Strata (rows,).
+        draws: Most permutations.
+        seed: Of the permutations.
+
+    Returns:
+        The p-value and the size seen, in nats.
     """
     rng = np.random.default_rng(seed)
     seen = discrete_ratio(blocks, given)
@@ -79,16 +95,35 @@ def _p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) 
 
 
 def residual_test(x: Array, y: Array, z: Array, *, smoother: Smoother | None = None, seed: int = 0) -> Refutation:
-    """Generalised covariance measure (Shah and Peters 2020): do the residuals of x and y on z correlate?
+    """Test whether the residuals of x and y on z correlate: generalised covariance measure (Shah and Peters 2020).
 
-    The largest of all pairs of columns counts, with a Bonferroni correction; see `regression` for the regressions.
+    The largest of all pairs of columns counts, with a Bonferroni correction; see `Smoother` for the regressions.
+
+    Args:
+        x: (rows, columns).
+        y: (rows, columns).
+        z: The condition (rows, columns).
+        smoother: The regression on z, if it is known already.
+        seed: Of the regression.
+
+    Returns:
+        The p-value and the size seen, in nats of Gaussian information.
     """
     p, rho = (smoother or Smoother.of(z, seed)).p_value(x, y)
     return Refutation("regression residuals", p, -0.5 * float(np.log1p(-(min(rho, 0.999999) ** 2))), len(x))
 
 
 def residual_power(rows: int, epsilon: float, delta: float) -> float:
-    """Power of the residual test against jointly Gaussian residuals with conditional information epsilon."""
+    """Compute the power of the residual test against jointly Gaussian residuals with conditional information epsilon.
+
+    Args:
+        rows: Number of rows.
+        epsilon: Nats.
+        delta: Level of the test.
+
+    Returns:
+        A probability.
+    """
     rho = np.sqrt(-np.expm1(-2.0 * epsilon))
     # The product of two unit normals with correlation ρ has mean ρ and variance 1 + ρ².
     shift = np.sqrt(rows) * rho / np.sqrt(1 + rho**2)
@@ -107,11 +142,24 @@ def neighbour_test(
     smoother: Smoother | None = None,
     seed: int = 0,
 ) -> Refutation:
-    """Nearest-neighbour conditional information against permutations that keep z (Runge 2018).
+    """Compare nearest-neighbour conditional information with permutations that keep z (Runge 2018).
 
     With `strata` (a discrete latent) rows are permuted inside each value; otherwise x moves between rows whose z
     are neighbours. Given z, subtracting a function of z changes no information, so residuals are used: what
     is left varies little between neighbours. At most 800 rows enter, drawn at random.
+
+    Args:
+        x: (rows, columns).
+        y: (rows, columns).
+        z: The condition (rows, columns).
+        strata: Codes (rows,) of a discrete latent.
+        draws: Most permutations.
+        k: Neighbours.
+        smoother: The regression on z, if it is known already.
+        seed: Of the rows, ties and permutations.
+
+    Returns:
+        The p-value, the size seen in nats, and its sampling error.
     """
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
@@ -139,6 +187,7 @@ class _Information:
         self._rows, self._groups = len(u), pairs_of(u, v, w, strata, k)
 
     def local(self, order: Codes | None = None) -> Array:
+        """Compute the contribution of every row, with u taken from the rows `order`."""
         local = np.zeros(self._rows)
         for group in self._groups:
             # A permutation keeps to the strata, so that its rows in a group are rows of the group.

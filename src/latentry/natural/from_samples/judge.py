@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any, TypeVar
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,9 @@ from latentry.threads import side_by_side
 
 __all__ = ["Judge", "Place", "choose_family", "drift"]
 
+Key = TypeVar("Key", bound=Hashable)
 Out = TypeVar("Out")
+Tested = tuple[tuple[Refutation, ...], Bound]  # tests of mediation, and the gain of one class of predictors
 
 Array = NDArray[np.float64]
 _FAMILIES = ("auto", "discrete", "gaussian", "general")
@@ -43,14 +45,25 @@ _INDEPENDENT = ("independent rows that did not train the latent",)
 
 
 def choose_family(family: str, rows: Rows) -> str:
-    """The family by which mediation is judged, or a sentence that says why not."""
+    """Choose the family by which mediation is judged, or refuse one that the rows do not allow.
+
+    Args:
+        family: `auto`, `discrete`, `gaussian` or `general`.
+        rows: The rows to audit.
+
+    Returns:
+        `discrete`, `gaussian` or `general`.
+
+    Raises:
+        DataError: If the family is unknown or does not fit the rows.
+    """
     if family not in _FAMILIES:
-        raise DataError(f"family={family!r}{nearest(str(family), _FAMILIES)}")
+        raise DataError(f"family={family!r}: is not known{nearest(str(family), _FAMILIES)}")
     cells = int(np.prod([b.levels or 0 for b in rows.blocks], dtype=float))
     small = rows.discrete and cells <= MAX_TABLE
     if family == "discrete" and not small:
         why = f"the blocks have {cells:,} cells, more than {MAX_TABLE:,}" if rows.discrete else "a block or Λ is not"
-        raise DataError(f"family='discrete' needs labels everywhere and a small table: {why}; use family='general'")
+        raise DataError(f"family='discrete': needs labels everywhere and a small table; {why}. Use family='general'.")
     if family == "gaussian":
         _check_gaussian(rows)
     if family == "auto":
@@ -63,13 +76,13 @@ def _check_gaussian(rows: Rows) -> None:
     if named:
         few = " (so few different numbers that they were taken as labels)" if named[0] in rows.taken_as_labels else ""
         raise DataError(
-            f"family='gaussian' needs blocks of numbers, and {named[0]!r} holds labels{few}; "
-            f"if they are measurements, pass numbers={named!r}"
+            f"family='gaussian': needs blocks of numbers, and {named[0]!r} holds labels{few}. "
+            f"If they are measurements, pass numbers={named!r}."
         )
     if rows.categorical:
         few = ": its few different numbers were taken as labels" if rows.latent_taken_as_labels else ""
         raise DataError(
-            f"family='gaussian' needs a Gaussian latent, and this one has labels{few}; declare noise=σ for a latent of numbers"
+            f"family='gaussian': needs a Gaussian latent, and this one has labels{few}. Declare noise=σ for a latent of numbers."
         )
 
 
@@ -95,46 +108,57 @@ class Judge:
     level: float
     mean: MeanMethod
     seed: int
-    known: dict[Any, Any] = field(default_factory=dict)
+    lessons: dict[tuple[int | None, int], Lesson] = field(default_factory=dict)
+    tested: dict[int | None, Tested] = field(default_factory=dict)
 
     def pooled(self) -> Judge:
-        """The same about all rows together, from the same students and tests."""
+        """Return a judge of all rows together that reuses the same students and tests."""
         return replace(self, rows=self.rows.as_one())
 
     def learn(self) -> None:
         """Fit all students and run all tests of the places, side by side."""
         domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
-        jobs: list[Callable[[], Any]] = [lambda j=j: self._tested(j) for j in domains if self.family == "general"]
-        jobs += [lambda j=j, i=i: self._lesson(j, i) for j in domains for i in range(len(self.rows.blocks))]
+        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if self.family == "general"]
+        jobs += [partial(self._lesson, j, i) for j in domains for i in range(len(self.rows.blocks))]
         side_by_side(lambda job: job(), jobs)
-
-    def _once(self, key: tuple[Any, ...], make: Callable[[], Out]) -> Out:
-        if key not in self.known:
-            self.known[key] = make()
-        return self.known[key]
 
     def _only(self, domain: int | None) -> int | None:
         """A single domain is all rows."""
         return None if len(self.rows.domains) == 1 else domain
 
     def places(self) -> list[Place]:
-        """Each domain, then every mixture if there are several."""
+        """List each domain, then every mixture if there are several."""
         if len(self.rows.domains) == 1:
             return [Place("all rows", 0)]
         single = [Place(f"domain {name}", j) for j, name in enumerate(self.rows.domains)]
         return [*single, Place("every mixture", None)]
 
     def claims(self, place: Place) -> list[Claim]:
-        """Mediation first, then the redundancy of each block."""
+        """Judge mediation first, then the redundancy of each block.
+
+        Args:
+            place: A domain, or every mixture.
+
+        Returns:
+            One claim per error.
+        """
         return [self.mediation(place), *(self.redundancy(place, i) for i in range(len(self.rows.blocks)))]
 
     @property
     def strict(self) -> float:
-        """Level of a single refutation: one refuted part refutes the whole, so they share the level."""
+        """Return the level of a single refutation: one refuted part refutes the whole, so they divide the level."""
         return self.level / ((len(self.rows.blocks) + 1) * len(self.rows.domains))
 
     def redundancy(self, place: Place, i: int) -> Claim:
-        """Upper bound from students; lower bound where a likelihood ratio has one."""
+        """Bound a redundancy error from above by students, and from below where a likelihood ratio can.
+
+        Args:
+            place: A domain, or every mixture.
+            i: Position of the block.
+
+        Returns:
+            The claim with its verdict.
+        """
         lessons = self._lessons(place, i)
         method = lessons[0].method(self.mean)
 
@@ -169,7 +193,7 @@ class Judge:
         """What a student of one block learns in a domain, or in all rows."""
         rows, where = self.rows, self._only(domain)
         parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
-        return self._once(("lesson", where, i), lambda: teach(rows, rows.blocks[i], *parts, self.seed))
+        return _once(self.lessons, (where, i), lambda: teach(rows, rows.blocks[i], *parts, self.seed))
 
     def _redundancy_ratio(self, domain: int, i: int) -> Ratio | None:
         others = [j for j in range(len(self.rows.blocks)) if j != i]
@@ -211,7 +235,14 @@ class Judge:
         )
 
     def mediation(self, place: Place) -> Claim:
-        """By exact intervals, by the Gaussian closed form, or by tests that can only refute."""
+        """Judge mediation by exact intervals, by the Gaussian closed form, or by tests that can only refute.
+
+        Args:
+            place: A domain, or every mixture.
+
+        Returns:
+            The claim with its verdict.
+        """
         methods = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
         return methods[self.family](place)
 
@@ -283,12 +314,12 @@ class Judge:
         """Domains share the level of a refutation, tests share that of a domain."""
         return self.level / len(self.rows.domains)
 
-    def _tested(self, domain: int | None) -> tuple[tuple[Refutation, ...], Bound]:
+    def _tested(self, domain: int | None) -> Tested:
         """Tests of mediation in a domain or in all rows, and what one class of predictors gains there."""
         where = self._only(domain)
-        return self._once(("tests", where), lambda: self._tests(self.rows.inside(self.rows.untouched, where)))
+        return _once(self.tested, where, lambda: self._tests(self.rows.inside(self.rows.untouched, where)))
 
-    def _tests(self, inside: Codes) -> tuple[tuple[Refutation, ...], Bound]:
+    def _tests(self, inside: Codes) -> Tested:
         rows = self.rows
         latent = rows.latent_sample(self.seed)
         strata = latent[inside] if rows.categorical else None
@@ -302,17 +333,22 @@ class Judge:
             x = rows.blocks[i].summary[inside]
             earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
             tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
-            tests.append(
-                neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
-            )
+            tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
+
+
+def _once(known: dict[Key, Out], key: Key, make: Callable[[], Out]) -> Out:
+    """Make what is not known yet."""
+    if key not in known:
+        known[key] = make()
+    return known[key]
 
 
 def _gaussian(rows: Rows, inside: Codes, blocks: list[list[int | str]], given: list[int | str]) -> Ratio:
     """Covariance of observables and latent, with the channel's noise added where it belongs."""
     channel = rows.channel
     if not isinstance(channel, GaussianChannel):
-        raise DataError("family='gaussian' needs a Gaussian latent")
+        raise DataError("family='gaussian': needs a Gaussian latent. Declare noise=σ for a latent of numbers.")
     parts = [*(b.values[inside] for b in rows.blocks), channel.mean[inside]]
     ends = np.cumsum([0, *(p.shape[1] for p in parts)])
     covariance = np.cov(np.hstack(parts), rowvar=False)
@@ -327,7 +363,15 @@ def _gaussian(rows: Rows, inside: Codes, blocks: list[list[int | str]], given: l
 
 
 def drift(rows: Rows, seed: int) -> dict[str, Bound]:
-    """I(Λ; J|X_i) for each block and I(J; X|Λ): how much the domain shows through."""
+    """Estimate how much the domain shows through: I(Λ; J|X_i) for each block, and I(J; X|Λ).
+
+    Args:
+        rows: The rows to audit.
+        seed: Of the folds and of the draw of the latent.
+
+    Returns:
+        Estimates in nats, by name.
+    """
     latent = rows.latent_sample(seed)
     if isinstance(rows.channel, CategoricalChannel):
         known = np.eye(rows.channel.probabilities.shape[1])[latent]

@@ -31,7 +31,15 @@ class Landmarks:
 
     @classmethod
     def of(cls, marks: Array, width: float) -> Landmarks:
-        """Landmarks of one width."""
+        """Build landmarks of one width.
+
+        Args:
+            marks: Rows (m, columns).
+            width: w of the kernel.
+
+        Returns:
+            The features, as a function of rows.
+        """
         strength, axes = np.linalg.eigh(_near(marks, marks, width))
         kept = strength > 1e-6 * strength.max()
         return cls(marks, axes[:, kept] / np.sqrt(strength[kept]), width)
@@ -42,7 +50,8 @@ class Landmarks:
 
 
 def _near(x: Array, marks: Array, width: float) -> Array:
-    return np.exp(-width / x.shape[1] * cdist(x, marks, "sqeuclidean"))
+    near: Array = np.exp(-width / x.shape[1] * cdist(x, marks, "sqeuclidean"))
+    return near
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +83,21 @@ def _fits(x: Array, y: Array, seed: int) -> list[_Ridge]:
 
 
 def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Array]:
-    """The function of the columns that leaves least of each target, with the width and penalty of its own.
+    """Fit the smooth function of the columns that leaves least of each target, with a width and penalty of its own.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((400, 2))
     >>> guess = kernel_regression(x[:300], np.sin(x[:300, :1] * x[:300, 1:]))
     >>> bool(np.abs(guess(x[300:]) - np.sin(x[300:, :1] * x[300:, 1:])).mean() < 0.05)
     True
+
+    Args:
+        x: Features (rows, columns).
+        y: Targets (rows, targets).
+        seed: Of the landmarks.
+
+    Returns:
+        The prediction (n, targets) as a function of features (n, columns).
     """
     fits, average = _fits(x, y, seed), y.mean(axis=0)
     best = [_least(fits, target) for target in range(y.shape[1])]
@@ -105,6 +122,15 @@ def _least(fits: list[_Ridge], target: int) -> tuple[int, int]:
 
 
 def kernel_features(x: Array, y: Array, seed: int = 0) -> Landmarks:
-    """The features of the width that leaves least of all targets together."""
+    """Choose the features of the width that leaves least of all targets together.
+
+    Args:
+        x: Features (rows, columns).
+        y: Targets (rows, targets).
+        seed: Of the landmarks.
+
+    Returns:
+        The features, as a function of rows.
+    """
     fits = _fits(x, y, seed)
     return min(fits, key=lambda fit: float(fit.errors.sum(axis=1).min())).features

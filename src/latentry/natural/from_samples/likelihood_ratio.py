@@ -38,30 +38,44 @@ class Ratio:
 
     @property
     def statistic(self) -> float:
-        """2N times the value."""
+        """Return 2N times the value."""
         return 2.0 * self.rows * self.value
 
     @property
     def corrected(self) -> float:
-        """The value less its bias at zero, freedom / 2N."""
+        """Subtract from the value its bias at zero, freedom / 2N."""
         return max(0.0, self.value - self.freedom / (2.0 * self.rows))
 
     def p_value(self) -> float:
-        """Of the hypothesis that the truth is zero."""
+        """Compute the p-value of the hypothesis that the truth is zero."""
         return float(chi2.sf(self.statistic, self.freedom)) if self.freedom else 1.0
 
     def lower(self, delta: float) -> float:
-        """Lower confidence bound for many rows."""
+        """Compute a lower confidence bound for many rows.
+
+        Args:
+            delta: One minus the confidence.
+
+        Returns:
+            Nats, ≥ 0.
+        """
         if not self.freedom or self.p_value() > delta:
             return 0.0
         normal = self.corrected - norm.ppf(1 - delta) * np.sqrt(self.variance / self.rows)
         if self.statistic > _LARGE:
             return max(0.0, float(normal))
         shift = brentq(lambda c: ncx2.sf(self.statistic, self.freedom, c) - delta, 0.0, 4 * self.statistic + 10)
-        return max(0.0, min(float(normal), shift / (2 * self.rows)))
+        return max(0.0, min(float(normal), float(shift) / (2 * self.rows)))
 
     def upper(self, delta: float) -> float:
-        """Upper confidence bound for many rows."""
+        """Compute an upper confidence bound for many rows.
+
+        Args:
+            delta: One minus the confidence.
+
+        Returns:
+            Nats, ≥ 0.
+        """
         if not self.freedom:
             return 0.0
         normal = self.corrected + norm.ppf(1 - delta) * np.sqrt(self.variance / self.rows)
@@ -71,10 +85,18 @@ class Ratio:
             return max(0.0, float(normal))
         far = 4 * self.statistic + 20 * self.freedom + 100
         shift = brentq(lambda c: ncx2.cdf(self.statistic, self.freedom, c) - delta, 0.0, far)
-        return max(float(normal), shift / (2 * self.rows))
+        return max(float(normal), float(shift) / (2 * self.rows))
 
     def power(self, epsilon: float, delta: float) -> float:
-        """Probability that the test of zero at level delta rejects when the truth is epsilon."""
+        """Compute the probability that the test of zero at level delta rejects when the truth is epsilon.
+
+        Args:
+            epsilon: Nats.
+            delta: Level of the test.
+
+        Returns:
+            A probability.
+        """
         if not self.freedom:
             return 0.0
         cut = chi2.ppf(1 - delta, self.freedom)
@@ -82,12 +104,19 @@ class Ratio:
 
 
 def discrete_ratio(blocks: list[Codes], given: Codes) -> Ratio:
-    """Plug-in TC(blocks | given) of columns of codes.
+    """Compute the plug-in TC(blocks | given) of columns of codes.
 
     >>> rng = np.random.default_rng(0)
     >>> x, y, z = (rng.integers(0, 2, 2000) for _ in range(3))
     >>> discrete_ratio([x, y], z).freedom, discrete_ratio([x, y], z).corrected < 0.005
     (2, True)
+
+    Args:
+        blocks: Columns of codes (rows,).
+        given: Codes of the condition (rows,).
+
+    Returns:
+        The value with its degrees of freedom.
     """
     rows = len(given)
     base = _counts([given])
@@ -105,10 +134,16 @@ def _counts(columns: list[Codes]) -> NDArray[np.int64]:
 
 
 def joint_codes(columns: Sequence[Codes]) -> Codes:
-    """One code per combination of values that occurs, 0, 1, ...
+    """Number the combinations of values that occur, 0, 1, ...
 
     >>> joint_codes([np.array([3, 3, 5]), np.array([0, 1, 0])])
     array([0, 1, 2])
+
+    Args:
+        columns: Columns of codes (rows,).
+
+    Returns:
+        One code per row.
     """
     joint = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -140,10 +175,19 @@ def _levels_in(strata: Codes, block: Codes) -> NDArray[np.int64]:
 
 
 def gaussian_ratio(covariance: Array, rows: int, blocks: list[list[int]], given: list[int]) -> Ratio:
-    """TC of Gaussian blocks given others.
+    """Compute TC of Gaussian blocks given others from a sample covariance.
 
     The variance of the log-ratio of one row is ½ tr((R − I)²), R the conditional covariance whitened block by block:
     2 TC near zero for two blocks, more for many that lean in the same direction.
+
+    Args:
+        covariance: (d, d), of the sample.
+        rows: Number of rows behind it.
+        blocks: Columns of each block.
+        given: Columns of the condition.
+
+    Returns:
+        The value with its degrees of freedom.
     """
     value = gaussian_total_correlation(covariance, blocks, given)
     sizes = [len(b) for b in blocks]

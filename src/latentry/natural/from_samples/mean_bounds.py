@@ -20,7 +20,7 @@ _DRAWS = 2000
 
 
 def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "betting", *, seed: int = 0) -> float:
-    """A number that the mean of the distribution behind `values` exceeds with probability at most `delta`.
+    """Bound the mean of the distribution behind `values` from above, with confidence 1 − delta.
 
     `betting` (Waudby-Smith and Ramdas 2024) and `bernstein` (Maurer and Pontil 2009) hold for every distribution on
     [0, top] at every sample size; `bootstrap` and `t` only for many rows, and need no `top`.
@@ -28,16 +28,34 @@ def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "be
     >>> rows = np.full(200, 0.01)
     >>> mean_upper(rows, 1.0, 0.05) < mean_upper(rows, 1.0, 0.05, "bernstein") < 0.1
     True
+
+    Args:
+        values: Independent rows (n,).
+        top: Largest possible value; the smallest is 0.
+        delta: One minus the confidence.
+        method: `betting`, `bernstein`, `bootstrap` or `t`.
+        seed: Of the order of the rows, or of the resampling.
+
+    Returns:
+        The bound, in the units of the values.
+
+    Raises:
+        DataError: If there are fewer than two rows, the method is unknown, or values are not finite or out of range.
     """
     rows = np.asarray(values, dtype=np.float64)
     if rows.ndim != 1 or len(rows) < 2:
-        raise DataError(f"a bound of a mean needs at least 2 rows; there are {rows.size}")
+        raise DataError(f"values: has shape {rows.shape}; a bound of a mean needs at least 2 rows. Bring more.")
     if method not in METHODS:
-        raise DataError(f"method={method!r}{nearest(str(method), METHODS)}")
+        raise DataError(f"method={method!r}: is not known{nearest(str(method), METHODS)}")
     if not np.isfinite(rows).all():
-        raise DataError(f"{int((~np.isfinite(rows)).sum())} of {len(rows)} values are not finite: their mean has no bound")
+        raise DataError(
+            f"values: {int((~np.isfinite(rows)).sum())} of {len(rows)} values are not finite. Drop them: their mean has no bound."
+        )
     if method in ("betting", "bernstein") and not (rows.min() >= 0 and rows.max() <= top + 1e-12):
-        raise DataError(f"method={method!r} needs values in [0, {top:g}]; they reach {rows.max():g}")
+        raise DataError(
+            f"method={method!r}: needs values in [0, {top:g}]; they reach {rows.max():g}. "
+            "Give the largest possible value as top, or use method='t'."
+        )
     return METHODS[method](rows, top, delta, seed)
 
 
@@ -111,10 +129,18 @@ METHODS: dict[str, Callable[[Array, float, float, int], float]] = {
 
 
 def smallest_level(upper: Callable[[float], float], threshold: float, floor: float = 1e-6) -> float:
-    """The p-value of 'the truth is above the threshold': the smallest δ whose upper bound is under it.
+    """Find the smallest δ whose upper bound is under the threshold: the p-value of 'the truth is above it'.
 
     >>> round(smallest_level(lambda delta: 0.1 - 0.1 * delta, 0.05), 3)
     0.5
+
+    Args:
+        upper: Upper bound as a function of δ.
+        threshold: The declared one.
+        floor: Smallest δ to try.
+
+    Returns:
+        A level between `floor` and 1.
     """
     if upper(floor) <= threshold:
         return floor

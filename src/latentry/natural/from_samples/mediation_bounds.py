@@ -46,20 +46,27 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """Rows behind the counts."""
+        """Return the number of rows behind the counts."""
         return int(self.counts.sum())
 
     def joint(self) -> Array:
-        """Plug-in Q(x, λ)."""
+        """Compute the plug-in Q(x, λ)."""
         known = np.where(np.isnan(self.kernel), 0.0, self.kernel)
         joint = (self.counts[:, None] * known).reshape(*self.shape, -1) / self.rows
         return joint.sum(axis=-2) if self.labelled else joint
 
     def upper(self, delta: float, shared: Array | None = None) -> float:
-        """Upper bound of TC(X|Λ), or with the pooled joint `shared`, of its part in every mixture.
+        """Bound TC(X|Λ) from above, or, with the pooled joint `shared`, its part in every mixture.
 
         The reference may depend on the data, since the ball holds for all references at once: the best of a
         few amounts of smoothing is taken.
+
+        Args:
+            delta: One minus the confidence.
+            shared: Plug-in Q(x, λ) of all domains together.
+
+        Returns:
+            Nats.
         """
         if self.scouted is None or self.others is None:
             return self._over(self.counts, delta, shared)
@@ -93,7 +100,8 @@ class Table:
         unknown = np.asarray(np.isnan(self.kernel).any(axis=1))
         kernel = np.where(unknown[:, None], 1.0 / values, self.kernel)
         known = -rel_entr(kernel, np.exp(flat)).sum(axis=1)
-        return np.where(unknown, flat.min(axis=1), known)
+        reference: Array = np.where(unknown, flat.min(axis=1), known)
+        return reference
 
 
 def _log_mediated(own: Array, source: Array, smoothing: float) -> Array:
@@ -113,7 +121,16 @@ def _log_mediated(own: Array, source: Array, smoothing: float) -> Array:
 
 
 def tabulate(rows: Rows, part: Codes, seed: int) -> Table | None:
-    """The table of some rows; None when it has too many cells."""
+    """Count some rows into a table.
+
+    Args:
+        rows: The rows to audit.
+        part: Row numbers to count.
+        seed: Of the draw of the latent and of the scouts.
+
+    Returns:
+        The table; None when it has too many cells, or something is not a label.
+    """
     if not isinstance(rows.channel, CategoricalChannel):
         return None
     levels = tuple(block.levels or 0 for block in rows.blocks)

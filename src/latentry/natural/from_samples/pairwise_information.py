@@ -33,14 +33,21 @@ class Pairs:
     k: int
 
     def local(self, order: Codes | None = None) -> Array:
-        """The contribution of every row to I(X; Y | Z), with x taken from the rows `order` of these.
+        """Compute the contribution of every row to I(X; Y | Z), with x taken from the rows `order` of these.
 
         ψ(k) − ψ(n_xz + 1) − ψ(n_yz + 1) + ψ(n_z + 1), and ψ(n) in place of the last where nothing is given.
+
+        Args:
+            order: Row numbers (rows,); each row its own by default.
+
+        Returns:
+            Nats (rows,).
         """
         order = np.arange(len(self.x)) if order is None else order
         psi = np.append(0.0, digamma(np.arange(1.0, len(order) + 1)))
         parts = [slice(i, i + _CHUNK) for i in range(0, len(order), _CHUNK)]
-        return digamma(self.k) + np.concatenate([self._terms(part, order, psi) for part in parts])
+        terms = np.concatenate([self._terms(part, order, psi) for part in parts])
+        return float(digamma(self.k)) + terms
 
     def _terms(self, part: slice, order: Codes, psi: Array) -> Array:
         x, yz = self.x[order[part]].take(order, axis=1), self.yz[part]
@@ -48,24 +55,38 @@ class Pairs:
         joint.partition(self.k, axis=1)
         reach = joint[:, self.k, None] * _NEARER
         if self.z is None:
-            return psi[-1] - psi[_count(x < reach)] - psi[_count(yz < reach)]
+            alone: Array = psi[-1] - psi[_count(x < reach)] - psi[_count(yz < reach)]
+            return alone
         z = self.z[part]
         return psi[_count(z < reach)] - psi[_count(np.maximum(x, z) < reach)] - psi[_count(yz < reach)]
 
 
 def _count(nearer: NDArray[np.bool_]) -> Codes:
     """How many are nearer, the row itself among them."""
-    return nearer.sum(axis=1, dtype=np.int64)
+    count: Codes = nearer.sum(axis=1, dtype=np.int64)
+    return count
 
 
 def pairs_of(x: Array, y: Array, z: Array, strata: Codes | None, k: int) -> list[Pairs]:
-    """All pairs of the rows; with strata, the pairs inside each that has more than 2k rows, where nothing else is given.
+    """Compute the distances of all pairs of rows, or of the pairs inside each stratum that has more than 2k rows.
+
+    Inside a stratum nothing else is given.
 
     >>> rng = np.random.default_rng(0)
     >>> x, y, z = (rng.standard_normal((300, 1)) for _ in range(3))
-    >>> (found,) = pairs_of(x, y + x, z, None, 5)
-    >>> bool(found.local().mean() > 0.2 > found.local(rng.permutation(300)).mean())
+    >>> (pairs,) = pairs_of(x, y + x, z, None, 5)
+    >>> bool(pairs.local().mean() > 0.2 > pairs.local(rng.permutation(300)).mean())
     True
+
+    Args:
+        x: (rows, columns).
+        y: (rows, columns).
+        z: The condition (rows, columns).
+        strata: Codes (rows,), or None.
+        k: Neighbours.
+
+    Returns:
+        One set of pairs, or one per stratum.
     """
     if strata is None:
         every = np.arange(len(x))
@@ -75,11 +96,21 @@ def pairs_of(x: Array, y: Array, z: Array, strata: Codes | None, k: int) -> list
 
 
 def _distances(rows: Array) -> Distances:
-    return cdist(rows, rows, "chebyshev").astype(np.float32)
+    distances: Array = cdist(rows, rows, "chebyshev")
+    return distances.astype(np.float32)
 
 
 def strata_orders(strata: Codes, draws: int, rng: np.random.Generator) -> Codes:
-    """Permutations (draws, rows) inside each stratum."""
+    """Draw permutations inside each stratum.
+
+    Args:
+        strata: Codes (rows,).
+        draws: Number of permutations.
+        rng: Source of randomness.
+
+    Returns:
+        Row numbers (draws, rows).
+    """
     home = np.argsort(strata, kind="stable")
     orders = np.empty((draws, len(strata)), dtype=np.int64)
     for order in orders:
@@ -88,9 +119,17 @@ def strata_orders(strata: Codes, draws: int, rng: np.random.Generator) -> Codes:
 
 
 def neighbour_orders(near: Codes, draws: int, rng: np.random.Generator) -> Codes:
-    """Rows to take x from (draws, rows): in random order each row takes an unused one of its neighbours, or any of them.
+    """Draw rows to take x from: in random order each row takes an unused one of its neighbours, or any of them.
 
     The draws go through their rows side by side: one pass for all of them.
+
+    Args:
+        near: Neighbours of each row, (rows, neighbours).
+        draws: Number of draws.
+        rng: Source of randomness.
+
+    Returns:
+        Row numbers (draws, rows).
     """
     count, every = len(near), np.arange(draws)
     turns, picks = rng.permuted(np.tile(np.arange(count), (draws, 1)), axis=1), rng.random((draws, count))

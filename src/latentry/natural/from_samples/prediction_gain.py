@@ -20,7 +20,7 @@ _CLASS = "boosted trees, two-fold held-out log-loss"
 
 
 def label_losses(features: Array, labels: Codes, seed: int) -> Array:
-    """Held-out −ln q(label|features) of every row, two folds, with a floor of one in a thousand."""
+    """Compute held-out −ln q(label|features) of every row, two folds, with a floor of one in a thousand."""
     fold = np.random.default_rng(seed).permutation(len(labels)) % 2
     losses, values = np.empty(len(labels)), int(labels.max()) + 1
     for side in (0, 1):
@@ -35,7 +35,10 @@ def label_losses(features: Array, labels: Codes, seed: int) -> Array:
 
 
 def number_losses(features: Array, numbers: Array, seed: int) -> Array:
-    """Held-out Gaussian log-losses of the columns of a block, summed, up to a constant; constant columns cost nothing."""
+    """Compute held-out Gaussian log-losses of the columns of a block, summed, up to a constant.
+
+    Constant columns cost nothing.
+    """
     numbers = numbers[:, np.ptp(numbers, axis=0) > 0]
     if not numbers.shape[1]:
         return np.zeros(len(numbers))
@@ -58,10 +61,20 @@ def _losses(block: Block, features: Array, rows: Codes, seed: int) -> Array:
 
 
 def predictive_gain(blocks: Sequence[Block], latent: Array, rows: Codes, delta: float, seed: int) -> Bound:
-    """How much earlier blocks help to predict later ones once Λ is known, summed along the chain.
+    """Bound how much earlier blocks help to predict later ones once Λ is known, summed along the chain.
 
     TC(X|Λ) = Σ_i I(X_i; X_{<i}|Λ); here each term is the gain in held-out log-loss of one class of predictors. It is
     an upper confidence bound for that class only: another class may gain more.
+
+    Args:
+        blocks: The observables, in order.
+        latent: A draw of Λ, (rows, columns).
+        rows: Row numbers to use.
+        delta: One minus the confidence.
+        seed: Of the folds.
+
+    Returns:
+        Upper bound in nats, for boosted trees only.
     """
     total = np.zeros(len(rows))
     for i in range(1, len(blocks)):
@@ -81,6 +94,16 @@ def predictive_gain(blocks: Sequence[Block], latent: Array, rows: Codes, delta: 
 
 
 def domain_information(domain: Codes, known: Array, added: Array, seed: int) -> Bound:
-    """I(J; added | known) as the drop in a domain classifier's held-out log-loss; an estimate."""
+    """Estimate I(J; added | known) as the drop in a domain classifier's held-out log-loss.
+
+    Args:
+        domain: Codes (rows,).
+        known: Features (rows, columns) of the condition.
+        added: Features (rows, columns).
+        seed: Of the folds.
+
+    Returns:
+        An estimate in nats.
+    """
     gain = label_losses(known, domain, seed) - label_losses(np.hstack([known, added]), domain, seed)
     return Bound(max(0.0, float(gain.mean())), "estimate", method=_CLASS, n=len(domain), seed=seed)

@@ -43,21 +43,55 @@ class Lesson:
     student: str
 
     def only(self, rows: Codes) -> Lesson:
-        """The same student on some of the rows."""
+        """Restrict the losses to some of the rows.
+
+        Args:
+            rows: Row numbers.
+
+        Returns:
+            The same student on those rows.
+        """
         return Lesson(self.losses[np.isin(self.rows, rows)], np.intersect1d(self.rows, rows), self.top, self.student)
 
     def method(self, wanted: MeanMethod) -> MeanMethod:
-        """Bounds for bounded losses need a bound."""
+        """Replace a method for bounded losses by `bootstrap` when the losses have no bound.
+
+        Args:
+            wanted: The method asked for.
+
+        Returns:
+            The method used.
+        """
         bounded = np.isfinite(self.top)
         return wanted if bounded or wanted in ("bootstrap", "t") else "bootstrap"
 
     def upper(self, delta: float, wanted: MeanMethod, seed: int) -> float:
-        """Upper confidence bound of the mean loss, hence of the redundancy error."""
+        """Bound the mean loss, hence the redundancy error, from above.
+
+        Args:
+            delta: One minus the confidence.
+            wanted: The method asked for.
+            seed: Of the method.
+
+        Returns:
+            Nats.
+        """
         return mean_upper(self.losses, self.top, delta, self.method(wanted), seed=seed)
 
 
 def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
-    """Fit a student of the latent on some rows and measure it on others."""
+    """Fit a student of the latent on some rows and measure it on others.
+
+    Args:
+        rows: Rows with their latent.
+        block: The block that the student sees.
+        fit: Row numbers on which it is fitted.
+        audit: Row numbers on which it is measured.
+        seed: Of the student.
+
+    Returns:
+        Its losses on the audit rows.
+    """
     if isinstance(rows.channel, GaussianChannel):
         return _gaussian_lesson(rows.channel, block, fit, audit, seed)
     return _categorical_lesson(rows.channel, block, fit, audit, seed)
@@ -83,9 +117,7 @@ def _of_labels(block: Block, rows: int) -> dict[str, Student]:
     return result | ({"net": _net} if rows >= _NET_ROWS else {})
 
 
-def _best_student(
-    students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
-) -> tuple[str, Guess]:
+def _best_student(students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int) -> tuple[str, Guess]:
     """Choose on a third of the fit rows, then fit on all of them."""
 
     def loss(name: str) -> float:
@@ -182,7 +214,8 @@ def _gaussian_losses(
 
     def loss(rows: Codes, gap: Array) -> Array:
         variance = channel.scale[rows] ** 2
-        return 0.5 * (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
+        total: Array = (np.log(width / variance) + (variance + gap**2) / width - 1.0).sum(axis=1)
+        return 0.5 * total
 
     guessed = np.mean([guess(audit) for guess in guesses], axis=0)
     return float(loss(test, gaps).mean()), loss(audit, channel.mean[audit] - guessed)

@@ -33,7 +33,15 @@ class Smoother:
 
     @classmethod
     def of(cls, z: Array, seed: int = 0) -> Smoother:
-        """Additive splines of the columns with many values, the others as they are, and ripples for interactions."""
+        """Build additive splines of columns with many values, others as they are, and ripples for interactions.
+
+        Args:
+            z: (rows, columns).
+            seed: Of the landmarks of the ripples.
+
+        Returns:
+            The regression on z.
+        """
         features = _features(z, seed)
         spread = features.std(axis=0)
         kept = spread > 1e-12
@@ -52,31 +60,60 @@ class Smoother:
         return np.maximum(1.0 - 1.0 / len(self.axes) - self._all_factors @ (self.axes**2).T, 1e-6)
 
     def shrinkage(self, target: Array) -> Array:
-        """How much of the target each axis takes: four steps less penalty than leave-one-out would choose."""
+        """Choose how much of the target each axis takes: four steps less penalty than leave-one-out would choose.
+
+        Args:
+            target: (rows,), centred.
+
+        Returns:
+            Factors (r,) between 0 and 1.
+        """
         fitted = (self._all_factors * (self.axes.T @ target)) @ self.axes.T
         errors = (((target - fitted) / self._all_free) ** 2).mean(axis=1)
-        return self._all_factors[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
+        chosen: Array = self._all_factors[max(0, int(np.argmin(errors)) - _LESS_SMOOTH)]
+        return chosen
 
     def without(self, target: Array, factors: Array) -> Array:
-        """(I − S) target."""
+        """Compute (I − S) target.
+
+        Args:
+            target: (rows,).
+            factors: (r,), which define S.
+
+        Returns:
+            (rows,).
+        """
         return target - self.axes @ (factors * (self.axes.T @ target))
 
     def residuals(self, target: Array) -> Array:
-        """What z leaves of each column.
+        """Subtract from each column what z explains of it.
 
         >>> rng = np.random.default_rng(0)
         >>> z, noise = rng.standard_normal((400, 1)), 0.1 * rng.standard_normal((400, 1))
         >>> left = Smoother.of(z).residuals(np.sin(2 * z) + noise)
         >>> bool(np.corrcoef(left[:, 0], noise[:, 0])[0, 1] > 0.9)
         True
+
+        Args:
+            target: (rows, columns).
+
+        Returns:
+            Residuals (rows, columns).
         """
         return np.column_stack([self._explained(column)[0] for column in target.T])
 
     def score(self, x: Array, y: Array) -> tuple[float, float]:
-        """How many standard errors the product of the residuals of x and y is from zero, and their correlation.
+        """Measure the product of the residuals of x and y in standard errors, and their correlation.
 
         With r_x = (I − S_x) x, the statistic r_x·r_y = x·v, v = (I − S_x)(I − S_y) y: given y and z its variance is
         Σ_i Var(x_i|z_i) v_i², estimated by leave-one-out residuals. The larger of both directions is used.
+
+        Args:
+            x: (rows,).
+            y: (rows,).
+
+        Returns:
+            The score, and the correlation.
         """
         return self._score(self._explained(x), self._explained(y))
 
@@ -103,7 +140,15 @@ class Smoother:
         return np.maximum(1.0 - 1.0 / len(self.axes) - (self.axes**2) @ factors, 1e-6)
 
     def p_value(self, x: Array, y: Array) -> tuple[float, float]:
-        """Of no correlation between any columns of the residuals of x and y, and the largest correlation."""
+        """Compute the p-value of no correlation between any columns of the residuals of x and y.
+
+        Args:
+            x: (rows, columns).
+            y: (rows, columns).
+
+        Returns:
+            The p-value, and the largest correlation.
+        """
         left, right = ([self._explained(column) for column in part.T] for part in (x, y))
         pairs = [self._score(a, b) for a in left for b in right]
         score, correlation = max(pairs, key=lambda pair: abs(pair[0]))
@@ -128,4 +173,5 @@ def _splines(column: Array) -> Array:
     count = int(np.clip(len(column) // 25, 4, _KNOTS))
     levels = np.concatenate([[0.0], norm.cdf(np.linspace(-2.2, 2.2, count - 2)), [1.0]])
     knots = np.unique(np.quantile(column, levels))[:, None]
-    return SplineTransformer(degree=3, knots=knots, include_bias=False).fit_transform(column)
+    basis: Array = SplineTransformer(degree=3, knots=knots, include_bias=False).fit_transform(column)
+    return basis

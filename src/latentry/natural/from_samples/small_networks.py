@@ -33,7 +33,14 @@ class Net:
         return np.exp(log_softmax(last, axis=1)) if self.soft else last
 
     def activations(self, x: Array) -> list[Array]:
-        """The input, the hidden layers, and the output before the softmax."""
+        """Compute the input, the hidden layers, and the output before the softmax.
+
+        Args:
+            x: (rows, columns).
+
+        Returns:
+            One array (rows, units) per layer, the input first.
+        """
         result = [x]
         for i, layer in enumerate(self.layers):
             reached = result[-1] @ layer[:-1] + layer[-1]
@@ -41,14 +48,30 @@ class Net:
         return result
 
     def loss(self, x: Array, target: Array) -> float:
-        """Mean divergence of the probabilities from the target's, or half the mean squared error."""
+        """Compute the mean divergence of the probabilities from the target's, or half the mean squared error.
+
+        Args:
+            x: (rows, columns).
+            target: (rows, outputs).
+
+        Returns:
+            The loss.
+        """
         last = self.activations(x)[-1]
         if self.soft:
             return float((xlogy(target, target) - target * log_softmax(last, axis=1)).sum() / len(x))
         return float(0.5 * ((last - target) ** 2).sum() / len(x))
 
     def gradient(self, x: Array, target: Array) -> tuple[float, list[Array]]:
-        """Loss and its derivative by each layer."""
+        """Compute the loss and its derivative by each layer.
+
+        Args:
+            x: (rows, columns).
+            target: (rows, outputs).
+
+        Returns:
+            The loss up to a constant, and one array per layer.
+        """
         acts = self.activations(x)
         logs = log_softmax(acts[-1], axis=1) if self.soft else acts[-1]
         back = (np.exp(logs) if self.soft else logs) - target
@@ -80,6 +103,9 @@ def fit_net(
         decay: Weight of half the squared weights beside the mean loss.
         patient: Whether all rows are used and nothing stops the steps early: where the decay alone is enough.
         seed: Of the first weights and of the rows set aside.
+
+    Returns:
+        The fitted net.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(x))
@@ -105,7 +131,7 @@ def fit_net(
 
 def _first(shape: tuple[int, int], rng: np.random.Generator, *, last: bool) -> Array:
     """Weights of unit gain, little ones in the last layer, and no biases."""
-    weights = rng.standard_normal(shape) * (0.1 if last else 1.0) / np.sqrt(shape[0] - 1)
+    weights: Array = rng.standard_normal(shape) * (0.1 if last else 1.0) / np.sqrt(shape[0] - 1)
     weights[-1] = 0.0
     return weights.ravel()
 

@@ -26,15 +26,29 @@ class Relaxation(Protocol):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of coordinates of each factor."""
+        """Return the number of coordinates of each factor."""
         ...
 
     def exact(self, points: Cell) -> Array:
-        """The function at a batch of points, one (b, d_i) array per factor."""
+        """Evaluate the function at a batch of points.
+
+        Args:
+            points: One (b, d_i) array per factor.
+
+        Returns:
+            Values (b,).
+        """
         ...
 
     def upper(self, corners: Cell) -> Array:
-        """An upper bound on a batch of cells, one (b, corners, d_i) array per factor."""
+        """Bound the function from above on a batch of cells.
+
+        Args:
+            corners: One (b, corners, d_i) array per factor.
+
+        Returns:
+            Upper bounds (b,).
+        """
         ...
 
 
@@ -56,9 +70,10 @@ class _State:
     points: list[Cell] = field(default_factory=list)
     heap: list[tuple[float, int, Cell]] = field(default_factory=list)
     nodes: int = 0
-    ids: count = field(default_factory=count)
+    ids: count[int] = field(default_factory=count)
 
     def add(self, cells: Cell) -> None:
+        """Evaluate cells at their centres, bound them, and keep those that could hold the maximum."""
         centres = tuple(c.mean(axis=1) for c in cells)
         values = self.relaxation.exact(centres)
         top = int(np.argmax(values))
@@ -71,6 +86,7 @@ class _State:
             heapq.heappush(self.heap, (-float(uppers[b]), next(self.ids), tuple(c[b] for c in cells)))
 
     def bisect(self) -> None:
+        """Halve the most promising cells."""
         taken = [heapq.heappop(self.heap) for _ in range(min(_BATCH, len(self.heap)))]
         kept = [cell for upper, _, cell in taken if -upper > self.best + self.tolerance]
         children = [child for cell in kept for child in _halves(cell)]
@@ -103,6 +119,15 @@ def ceiling(relaxation: Relaxation, *, known: float, tolerance: float, nodes: in
     """Bound the maximum to within `tolerance` above the larger of `known` and what the search reaches.
 
     The bound stays valid when `nodes` runs out; it is then only less tight.
+
+    Args:
+        relaxation: The function and its upper bound on cells.
+        known: A value that is known to be reached.
+        tolerance: Gap at which the search stops.
+        nodes: Budget of cells.
+
+    Returns:
+        The bound, the best value met, the points where it improved, and the cells spent.
     """
     state = _State(relaxation, tolerance, known)
     if all(size == 1 for size in relaxation.sizes):

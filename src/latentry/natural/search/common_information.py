@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 def gacs_korner(law: ArrayLike, *, ignore: float = 0.0) -> FoundLatent:
-    """The finest latent that every observable determines (Gács and Körner 1973): exact redundancy.
+    """Find the finest latent that every observable determines (Gács and Körner 1973): exact redundancy.
 
     It is the connected component of a cell, when values are linked by the cells in which they meet. Any
     noise with full support leaves one component; `ignore` drops cells with less mass before linking.
@@ -34,11 +34,21 @@ def gacs_korner(law: ArrayLike, *, ignore: float = 0.0) -> FoundLatent:
     >>> blocks = np.array([[0.25, 0.25, 0], [0, 0, 0.5]])
     >>> round(gacs_korner(blocks).score.value, 6)
     0.693147
+
+    Args:
+        law: Probabilities, one axis per observable.
+        ignore: Cells with at most this mass are dropped before linking.
+
+    Returns:
+        The latent; its score is H(Λ).
+
+    Raises:
+        DataError: If `ignore` drops every cell.
     """
     table = as_law(law)
     cells = Cells.of(np.where(table > ignore, table, 0.0))
     if not len(cells.mass):
-        raise DataError(f"ignore={ignore} drops every cell; the largest has mass {table.max():.3g}")
+        raise DataError(f"ignore={ignore}: drops every cell. The largest has mass {table.max():.3g}; give less.")
     labels = _components(cells)
     channel = _nearest_labels(table, cells, labels)
     return _exact(table, channel, "linked cells", "H of the common part")
@@ -67,17 +77,26 @@ def _nearest_labels(table: Array, cells: Cells, labels: NDArray[np.int64]) -> Ar
 
 
 def functional_common_information(law: ArrayLike) -> FoundLatent:
-    """Smallest H(Λ) over functions Λ of X given which the observables are independent.
+    """Find the smallest H(Λ) over functions Λ of X given which the observables are independent.
 
     >>> round(functional_common_information(np.diag([0.5, 0.5])).score.value, 6)
     0.693147
+
+    Args:
+        law: Probabilities, one axis per observable; at most 14 cells with mass.
+
+    Returns:
+        The latent; its score is H(Λ).
+
+    Raises:
+        DataError: If there are too many cells with mass.
     """
     table = as_law(law)
     cells = Cells.of(table)
     size = len(cells.mass)
     if size > EXHAUSTIVE:
         raise DataError(
-            f"law has {size} cells with mass; all partitions are searched up to {EXHAUSTIVE}: merge levels, or use wyner"
+            f"law: has {size} cells with mass; all partitions are searched up to {EXHAUSTIVE}. Merge levels, or use wyner."
         )
     channel = cells.channel(best_partition(cells.functional_cost, size))
     return _exact(table, channel, f"all partitions of {size} cells", "H of the mediator")
@@ -92,20 +111,33 @@ def _exact(law: Array, channel: Array, method: str, what: str) -> FoundLatent:
 def wyner(
     law: ArrayLike, *, tolerance: float = 1e-5, nodes: int = 200_000, rounds: int = 400, seed: int = 0
 ) -> FoundLatent:
-    """Smallest I(X; Λ) over latents that mediate exactly (Wyner 1975), from both sides.
+    """Bound the smallest I(X; Λ) over latents that mediate exactly (Wyner 1975) from both sides.
 
     For a symmetric pair with P(X ≠ Y) = a: ln 2 + h(a) − 2 h(b) with b = (1 − √(1 − 2a))/2.
 
     >>> pair = np.array([[0.45, 0.05], [0.05, 0.45]])
     >>> a = 0.1; b = (1 - (1 - 2 * a) ** 0.5) / 2
     >>> h = lambda t: -t * np.log(t) - (1 - t) * np.log(1 - t)
-    >>> found = wyner(pair)
-    >>> round(found.score.value - float(np.log(2) + h(a) - 2 * h(b)), 4) == 0, found.gap < 1e-4
+    >>> best = wyner(pair)
+    >>> round(best.score.value - float(np.log(2) + h(a) - 2 * h(b)), 4) == 0, best.gap < 1e-4
     (True, True)
+
+    Args:
+        law: Probabilities, one axis per observable; 2 to 10 of them.
+        tolerance: Gap in nats at which the search stops.
+        nodes: Budget of the global bound.
+        rounds: Budget of column generation.
+        seed: Of the starting points.
+
+    Returns:
+        The latent; its score is I(X; Λ), its lower bound what no mediator can go below.
+
+    Raises:
+        DataError: If there are too few or too many observables.
     """
     table = as_law(law)
     if not 2 <= table.ndim <= MAX_OBSERVABLES:
-        raise DataError(f"law has {table.ndim} observables; common information is bounded for 2 to {MAX_OBSERVABLES}")
+        raise DataError(f"law: has {table.ndim} observables. Common information is bounded for 2 to {MAX_OBSERVABLES}.")
     common = gacs_korner(table)
     if mediation_error(table, common.channel) <= _ROUNDING:
         # Every mediator determines a part that each observable knows, so no I(X; Λ) is below its entropy.
@@ -139,17 +171,26 @@ def _wyner_floor(law: Array, common: float, reached: float, dual: float, method:
 
 
 def resampling(law: ArrayLike) -> Array:
-    """The channel Λ = X' with every X'_i drawn from P(X_i | X_{−i}), independently given X.
+    """Build the channel Λ = X' with every X'_i drawn from P(X_i | X_{−i}), independently given X.
 
     A latent that can always be written down (Lorell and Wentworth 2024). It keeps redundancy in total
     variation and Jensen–Shannon; in Kullback–Leibler it has no such guarantee, so check what it reaches.
 
     >>> resampling(np.diag([0.5, 0.5]))[0, 0].round(3)
     array([1., 0., 0., 0.])
+
+    Args:
+        law: Probabilities, one axis per observable; at most 4096 cells.
+
+    Returns:
+        K(x'|x), (|X_1|, ..., |X_n|, cells).
+
+    Raises:
+        DataError: If there are too many cells.
     """
     table = as_law(law)
     if table.size**2 > 2**24:
-        raise DataError(f"law has {table.size} cells; the resampled latent has as many values: use at most 4096")
+        raise DataError(f"law: has {table.size} cells, and the resampled latent as many values. Use at most 4096.")
     n = table.ndim
     rows = np.ones((table.size, 1))
     for i in range(n):

@@ -33,7 +33,14 @@ class Envelope:
     nodes: int
 
     def channel(self, shape: tuple[int, ...]) -> Array:
-        """K(v|x) of the latent with these components."""
+        """Return K(v|x) of the latent with these components.
+
+        Args:
+            shape: Number of values of each observable.
+
+        Returns:
+            (*shape, m), uniform where nothing happens.
+        """
         return channel_of(self.laws * self.proportions[:, None], shape)
 
     @property
@@ -43,10 +50,19 @@ class Envelope:
 
 
 def channel_of(masses: Array, shape: tuple[int, ...]) -> Array:
-    """K(v|x) from the masses π_v q_v(x), (m, cells); uniform where nothing happens."""
+    """Compute K(v|x) from the masses π_v q_v(x); uniform where nothing happens.
+
+    Args:
+        masses: (m, cells).
+        shape: Number of values of each observable.
+
+    Returns:
+        (*shape, m).
+    """
     total = masses.sum(axis=0)
     rows = np.divide(masses, total, out=np.full_like(masses, 1.0 / len(masses)), where=total > 0)
-    return rows.T.reshape(*shape, -1)
+    channel: Array = rows.T.reshape(*shape, -1)
+    return channel
 
 
 @dataclass
@@ -64,11 +80,12 @@ class _Search:
     spent: int = 0
 
     def add(self, laws: Array) -> None:
+        """Add distributions (m, cells) as columns."""
         self.laws = np.concatenate([self.laws, laws])
         self.worth = np.concatenate([self.worth, self.pricing.worth(laws)])
 
     def solve(self) -> tuple[Array, Array, float]:
-        """Weights of the columns, the dual prices c, and the value of the master problem.
+        """Solve the master problem for the weights of the columns, the dual prices c and the value.
 
         Rows are divided by p(x) and columns by the largest weight they could have, so that every coefficient lies
         between 0 and 1 however small a cell is.
@@ -85,7 +102,7 @@ class _Search:
         return proportions, prices, float(proportions @ self.worth)
 
     def price(self, prices: Array, proportions: Array, starts: int) -> tuple[Array, float]:
-        """Add the distributions that these prices undervalue; returns them, worst first, and the largest undervaluation."""
+        """Add the distributions that these prices undervalue; return them, worst first, and the largest gain."""
         laws = self.pricing.climb(prices, self._starts(proportions, starts))
         return self._keep(laws, prices)
 
@@ -113,7 +130,7 @@ class _Search:
         return self._keep(self.pricing.climb(prices, result.points), prices)[0]
 
     def consider(self, prices: Array, proportions: Array, value: float, starts: int) -> Array:
-        """Price with c; when that leaves little to gain, ask for the certificate. Returns undervalued distributions."""
+        """Price with c, and ask for the certificate when little is left to gain; return undervalued distributions."""
         better, gain = self.price(prices, proportions, starts)
         if float(self.law @ prices) + gain - value <= self.tolerance / 2:
             return self.certify(prices, gain)
@@ -162,7 +179,9 @@ def _linear_programme(cost: Array, matrix: Array) -> OptimizeResult:
         solution = linprog(cost, A_eq=matrix, b_eq=np.ones(len(matrix)), options=options)
         if solution.x is not None:
             return solution
-    raise DataError(f"the linear programme over {len(cost)} component distributions failed: {solution.message}")
+    raise DataError(
+        f"law: the linear programme over {len(cost)} component distributions failed ({solution.message}). Merge rare cells."
+    )
 
 
 def concave_envelope(
@@ -175,7 +194,20 @@ def concave_envelope(
     starts: int = 16,
     seed: int = 0,
 ) -> Envelope:
-    """The largest Σ_v π_v Φ(q_v) with Σ_v π_v q_v = p, to within `tolerance` if the budgets allow."""
+    """Compute the largest Σ_v π_v Φ(q_v) with Σ_v π_v q_v = p, to within `tolerance` if the budgets allow.
+
+    Args:
+        law: The distribution p, one axis per observable.
+        pricing: The function Φ, and how it is maximised.
+        tolerance: Gap at which the rounds stop.
+        rounds: Budget of column generation.
+        nodes: Budget of the global bound, in cells.
+        starts: Random starting points per round.
+        seed: Of the starting points.
+
+    Returns:
+        The components, the value they reach and an upper bound.
+    """
     flat = law.ravel()
     points = np.eye(flat.size)[flat > 0]
     rng = np.random.default_rng(seed)

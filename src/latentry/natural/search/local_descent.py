@@ -15,9 +15,17 @@ _TINY = 1e-300
 
 
 def score_and_gradient(law: Array, channel: Array, weights: Sequence[float]) -> tuple[float, Array]:
-    """w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i) and its derivative in K(λ|x).
+    """Compute w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i) and its derivative in K(λ|x).
 
     ∂/∂K(λ|x) = P(x) [w_0 ln Q/R + Σ_i w_i ln K(λ|x)/P(λ|x_i)], with R = P(Λ) Π_i P(X_i|Λ).
+
+    Args:
+        law: (|X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), K(λ|x).
+        weights: (w_0, w_1, ..., w_n).
+
+    Returns:
+        The score in nats, and its derivative of the shape of `channel`.
     """
     n = law.ndim
     joint = law[..., None] * channel
@@ -37,9 +45,19 @@ def score_and_gradient(law: Array, channel: Array, weights: Sequence[float]) -> 
 def descend(
     laws: Array, channel: Array, weights: Sequence[float], mixture: Array | None = None, steps: int = 500
 ) -> Array:
-    """L-BFGS on the logits of the channel for the largest score among the given distributions, smoothed.
+    """Minimise the largest score among the given distributions, smoothed, by L-BFGS on the logits of the channel.
 
     With one distribution this is plain descent; with several, ln Σ_r exp(t s_r)/t stands for max_r s_r.
+
+    Args:
+        laws: (k, |X_1|, ..., |X_n|) probabilities.
+        channel: (|X_1|, ..., |X_n|, |Λ|), where the descent starts.
+        weights: (w_0, w_1, ..., w_n).
+        mixture: (m, k) mixtures of the distributions to score instead of themselves.
+        steps: Most iterations.
+
+    Returns:
+        The channel reached, of the same shape.
     """
     shape, sharpness = channel.shape, 200.0
     tables = laws if mixture is None else np.tensordot(mixture, laws, axes=1)
@@ -60,5 +78,6 @@ def descend(
 
 
 def _softmax(logits: Array) -> Array:
-    raw = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return raw / raw.sum(axis=-1, keepdims=True)
+    raw: Array = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    total: Array = raw.sum(axis=-1, keepdims=True)
+    return raw / total

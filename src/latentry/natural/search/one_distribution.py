@@ -37,7 +37,7 @@ def search(
     rounds: int = 300,
     seed: int = 0,
 ) -> FoundLatent:
-    """The latent with the smallest w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i), and what no latent can beat.
+    """Find the latent with the smallest w_0 TC(X|Λ) + Σ_i w_i I(Λ; X_{−i}|X_i), and bound what any latent can reach.
 
     The score is Ψ(p) − Σ_v π_v Φ(q_v) over the component distributions q_v of the latent, so that the best one is a
     concave envelope: column generation finds it, and a global bound on the prices certifies it. The three
@@ -45,53 +45,77 @@ def search(
 
     >>> from latentry.generators import noisy_copies
     >>> copies = noisy_copies(3, flip=0.05)
-    >>> found = search(copies.laws[0], tolerance=1e-4)
-    >>> round(found.score.value, 3), found.gap < 1e-4, round(weighted_score(copies.laws[0], copies.channel), 3)
+    >>> best = search(copies.laws[0], tolerance=1e-4)
+    >>> round(best.score.value, 3), best.gap < 1e-4, round(weighted_score(copies.laws[0], copies.channel), 3)
     (0.396, True, 0.507)
 
     Args:
-        law: probabilities, one axis per observable.
+        law: Probabilities, one axis per observable.
         weights: (w_0, w_1, ..., w_n): mediation, then the redundancy of each observable; all one by default.
-        deterministic: only functions of X, scored by w_0 TC(X|Λ) + Σ_i w_i H(Λ|X_i); exact up to 14 cells.
-        tolerance: the gap, in nats, at which the search stops.
-        nodes: budget of the global bound; the result says the gap that was reached.
-        rounds: budget of column generation.
-        seed: of the starting points.
+        deterministic: Only functions of X, scored by w_0 TC(X|Λ) + Σ_i w_i H(Λ|X_i); exact up to 14 cells.
+        tolerance: The gap, in nats, at which the search stops.
+        nodes: Budget of the global bound; the result says the gap that was reached.
+        rounds: Budget of column generation.
+        seed: Of the starting points.
+
+    Returns:
+        The channel, its score and a lower bound on the score of any latent.
+
+    Raises:
+        DataError: If the weights do not fit, or there are too many cells or observables for the exact search.
     """
     table = as_law(law)
     w = as_score_weights(weights, table.ndim)
     support = int((table > 0).sum())
     if support > MAX_SUPPORT and not deterministic:
         raise DataError(
-            f"law has {support} cells with mass, more than the {MAX_SUPPORT} of the exact search; "
-            "merge levels, or use deterministic=True"
+            f"law: has {support} cells with mass, more than the {MAX_SUPPORT} of the exact search. "
+            "Merge levels, or use deterministic=True."
         )
     if deterministic:
         return _search_partitions(table, w)
     if table.ndim > MAX_OBSERVABLES:
         raise DataError(
-            f"law has {table.ndim} observables, more than the {MAX_OBSERVABLES} of the exact search; "
-            "join some of them into one axis, or use deterministic=True"
+            f"law: has {table.ndim} observables, more than the {MAX_OBSERVABLES} of the exact search. "
+            "Join some of them into one axis, or use deterministic=True."
         )
     pricing = NaturalComponents(table.shape, w, (table > 0).ravel())
     envelope = concave_envelope(table, pricing, tolerance=tolerance / 2, rounds=rounds, nodes=nodes, seed=seed)
     channel = _simplest(table, envelope.channel(table.shape), w, pricing, tolerance / 4)
     lower = max(0.0, _ceiling(table, w) - envelope.upper - _rounding(w))
-    return _found(table, channel, w, lower, envelope.method)
+    return _scored(table, channel, w, lower, envelope.method)
 
 
 def as_score_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ...]:
-    """Weights of mediation and of each redundancy; the redundancies must not all vanish."""
+    """Check the weights of mediation and of each redundancy; the redundancies must not all vanish.
+
+    Args:
+        weights: (w_0, w_1, ..., w_n), or None for ones.
+        n: Number of observables.
+
+    Returns:
+        The weights as floats.
+
+    Raises:
+        DataError: If there are fewer than two observables, not n + 1 weights, or weights that are negative or not
+            finite.
+    """
     if n < 2:
-        raise DataError("a natural latent needs at least two observables")
+        raise DataError(
+            f"law: has {n} axis; a natural latent needs at least two observables. Give one axis per observable."
+        )
     try:
         w = tuple(float(x) for x in weights) if weights is not None else (1.0,) * (n + 1)
     except (TypeError, ValueError):
-        raise DataError(f"weights={weights!r} are not numbers") from None
+        raise DataError(
+            f"weights={weights!r}: are not numbers. Give one for mediation, then one per observable."
+        ) from None
     if len(w) != n + 1:
-        raise DataError(f"weights has {len(w)} entries; expected {n + 1}: mediation, then one per observable")
+        raise DataError(
+            f"weights={list(w)}: has {len(w)} entries; expected {n + 1}. Give one for mediation, then one per observable."
+        )
     if min(w) < 0 or not np.isfinite(w).all() or sum(w[1:]) == 0:
-        raise DataError(f"weights={list(w)}: they are ≥ 0, and at least one redundancy counts")
+        raise DataError(f"weights={list(w)}: must be finite and ≥ 0. Give at least one redundancy a positive weight.")
     return w
 
 
@@ -127,7 +151,7 @@ def _rounding(w: tuple[float, ...]) -> float:
     return _ROUNDING * max(1.0, sum(w))
 
 
-def _found(law: Array, channel: Array, w: tuple[float, ...], lower: float, method: str) -> FoundLatent:
+def _scored(law: Array, channel: Array, w: tuple[float, ...], lower: float, method: str) -> FoundLatent:
     score = weighted_score(law, channel, w)
     return FoundLatent(
         channel=channel,
@@ -144,7 +168,15 @@ def _latent_entropy(law: Array, channel: Array) -> Bound:
 
 
 def baseline_scores(law: Array, w: tuple[float, ...]) -> dict[str, float]:
-    """Scores of the constant latent and of a copy of each observable."""
+    """Score the constant latent and a copy of each observable.
+
+    Args:
+        law: Probabilities, one axis per observable.
+        w: (w_0, w_1, ..., w_n).
+
+    Returns:
+        Nats by name.
+    """
     return {name: weighted_score(law, channel, w) for name, channel in baseline_channels(law.shape).items()}
 
 

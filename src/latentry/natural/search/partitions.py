@@ -27,23 +27,55 @@ class Cells:
 
     @classmethod
     def of(cls, law: Array) -> Cells:
+        """Collect the cells of a distribution that have mass.
+
+        Args:
+            law: Probabilities, one axis per observable.
+
+        Returns:
+            The cells, in the order of the table.
+        """
         place = np.argwhere(law > 0)
         return cls(law.shape, law[law > 0], place)
 
     def marginals(self, members: Array) -> list[Array]:
-        """Mass of each value of each observable inside each group (g, m) of cells."""
+        """Sum the mass of each value of each observable inside groups of cells.
+
+        Args:
+            members: (g, m), one where a cell is in a group.
+
+        Returns:
+            One (g, |X_i|) array per observable.
+        """
         weighted = members * self.mass
         return [weighted @ np.eye(size)[self.place[:, i]] for i, size in enumerate(self.shape)]
 
     def natural_cost(self, members: Array, weights: tuple[float, ...]) -> Array:
-        """What a block adds to w_0 TC(X|g) + Σ_i w_i H(g|X_i), up to a constant of the distribution."""
+        """Compute what blocks add to w_0 TC(X|g) + Σ_i w_i H(g|X_i), up to a constant of the distribution.
+
+        Args:
+            members: (g, m), one where a cell is in a block.
+            weights: (w_0, w_1, ..., w_n).
+
+        Returns:
+            Nats (g,).
+        """
         spreads = [entr(m).sum(axis=-1) for m in self.marginals(members)]
         total = members @ self.mass
         mediation = sum(spreads) - (len(self.shape) - 1) * entr(total)
-        return weights[0] * mediation + sum(w * s for w, s in zip(weights[1:], spreads, strict=True))
+        cost: Array = weights[0] * mediation + sum(w * s for w, s in zip(weights[1:], spreads, strict=True))
+        return cost
 
     def functional_cost(self, members: Array, slack: float = 1e-9) -> Array:
-        """−π ln π for a block inside which the observables are independent (to `slack` nats), infinite for any other."""
+        """Compute −π ln π for blocks inside which the observables are independent, infinity for all others.
+
+        Args:
+            members: (g, m), one where a cell is in a block.
+            slack: Dependence, in nats per unit of mass, that counts as none.
+
+        Returns:
+            Nats (g,).
+        """
         total = members @ self.mass
         spreads = sum(entr(m).sum(axis=-1) for m in self.marginals(members))
         inside = members @ entr(self.mass)
@@ -52,16 +84,30 @@ class Cells:
         return np.where(dependence <= slack * total, entr(total), np.inf)
 
     def channel(self, labels: Labels) -> Array:
-        """K(λ|x) of the latent that names the block of each cell; block 0 where nothing happens."""
+        """Return K(λ|x) of the latent that names the block of each cell; block 0 where nothing happens.
+
+        Args:
+            labels: (m,) block of each cell.
+
+        Returns:
+            Zeros and ones (|X_1|, ..., |X_n|, blocks).
+        """
         table = np.zeros(self.shape, dtype=np.int64)
         table[tuple(self.place.T)] = labels
         return np.eye(int(labels.max()) + 1)[table]
 
 
 def best_partition(cost: Callable[[Array], Array], size: int) -> Labels:
-    """The cheapest partition of `size` cells, exactly, by dynamic programming over subsets.
+    """Find the cheapest partition of `size` cells, exactly, by dynamic programming over subsets.
 
     best(S) = min over blocks T ⊆ S that hold the first cell of S, of cost(T) + best(S − T).
+
+    Args:
+        cost: Cost of each block (g,) from members (g, size).
+        size: Number of cells; time grows as 3^size.
+
+    Returns:
+        Block of each cell, (size,).
     """
     everything = np.arange(1 << size)
     members = (everything[:, None] >> np.arange(size)) & 1
@@ -96,7 +142,15 @@ def _labels(choice: Labels, size: int) -> Labels:
 
 
 def grow_partition(cost: Callable[[Array], Array], starts: list[Labels]) -> Labels:
-    """A good partition when there are too many cells: merge from singletons, then move cells, from each start."""
+    """Find a good partition of many cells: merge from singletons, then move cells, from each start.
+
+    Args:
+        cost: Cost of each block (g,) from members (g, cells).
+        starts: Partitions to improve, each the block of each cell.
+
+    Returns:
+        Block of each cell, (cells,).
+    """
     size = len(starts[0])
     candidates = [_merge(cost, np.arange(size)), *starts]
     settled = [_relocate(cost, labels) for labels in candidates]

@@ -30,28 +30,62 @@ class Pricing(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of values of each observable."""
+        """Return the number of values of each observable."""
         ...
 
     def worth(self, laws: Array) -> Array:
-        """Φ of each distribution (m, cells)."""
+        """Compute Φ of each distribution.
+
+        Args:
+            laws: (m, cells).
+
+        Returns:
+            Values (m,).
+        """
         ...
 
     def climb(self, prices: Array, starts: Factors) -> Array:
-        """Distributions that are local maxima of Φ(q) − ⟨c, q⟩, from starting marginals, one (m, d_i) array per axis."""
+        """Find distributions that are local maxima of Φ(q) − ⟨c, q⟩.
+
+        Args:
+            prices: c, (cells,).
+            starts: Starting marginals, one (m, d_i) array per axis.
+
+        Returns:
+            Distributions (at most m, cells).
+        """
         ...
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
-        """Certified upper bound of max_q Φ(q) − ⟨c, q⟩; its points are marginals to climb from."""
+        """Bound max_q Φ(q) − ⟨c, q⟩ from above, certified.
+
+        Args:
+            prices: c, (cells,).
+            known: A value that is known to be reached.
+            tolerance: Gap at which the search stops.
+            nodes: Budget of cells.
+
+        Returns:
+            The bound; its points are marginals to climb from.
+        """
         ...
 
     def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
-        """Better component distributions near the given ones, and the prices they suggest, if they can be computed."""
+        """Improve component distributions, and suggest prices where they can be computed.
+
+        Args:
+            law: p, (cells,).
+            laws: The components (m, cells).
+            proportions: Their weights (m,).
+
+        Returns:
+            Better components near the given ones, and prices (cells,) or None.
+        """
         ...
 
 
 def marginals(laws: Array, shape: tuple[int, ...]) -> Factors:
-    """Marginals of each distribution (m, cells), one (m, d_i) array per axis."""
+    """Compute the marginals of each distribution (m, cells), one (m, d_i) array per axis."""
     table = laws.reshape(-1, *shape)
     n = len(shape)
     return tuple(table.sum(axis=tuple(a + 1 for a in range(n) if a != i)) for i in range(n))
@@ -61,7 +95,8 @@ def _outer(factors: Factors) -> Array:
     """Π_i f_i(x_i) for a batch, flattened over cells."""
     letters = ascii_lowercase[1 : len(factors) + 1]
     spec = ",".join("a" + letter for letter in letters) + "->a" + letters
-    return np.einsum(spec, *factors).reshape(len(factors[0]), -1)
+    product: Array = np.einsum(spec, *factors)
+    return product.reshape(len(factors[0]), -1)
 
 
 def _outer_sum(factors: list[Array]) -> Array:
@@ -93,7 +128,7 @@ def _contract(table: Array, corners: Factors) -> Array:
     n = table.ndim
     axes, combos = ascii_lowercase[1 : n + 1], ascii_lowercase[n + 1 : 2 * n]
     spec = axes + "," + ",".join(f"a{v}{x}" for v, x in zip(combos, axes, strict=False))
-    result = np.einsum(f"{spec}->a{combos}{axes[-1]}", table, *corners, optimize=True)
+    result: Array = np.einsum(f"{spec}->a{combos}{axes[-1]}", table, *corners, optimize=True)
     return result.reshape(len(result), -1, table.shape[-1])
 
 
@@ -107,27 +142,32 @@ class _Tilted:
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """Return the number of coordinates of each factor but the last."""
         return self.table.shape[:-1]
 
     def _norm(self, rows: Array) -> Array:
         theta = self.powers[-1]
-        top = rows.max(axis=-1)
+        top: Array = rows.max(axis=-1)
         if theta >= 1.0:
             return top
         safe = np.where(top > 0, top, 1.0)[..., None]
-        return np.sum((rows / safe) ** (1.0 / (1.0 - theta)), axis=-1) ** (1.0 - theta) * top
+        total: Array = np.sum((rows / safe) ** (1.0 / (1.0 - theta)), axis=-1)
+        return total ** (1.0 - theta) * top
 
     def exact(self, points: Factors) -> Array:
+        """Evaluate F at a batch of points."""
         powered = tuple((p**t)[:, None, :] for p, t in zip(points, self.powers, strict=False))
         return self.scale * np.log(self._norm(_contract(self.table, powered))[:, 0])
 
     def upper(self, corners: Factors) -> Array:
         # r^θ is concave: its tangent at the centre is affine, lies above it, and makes the whole convex.
+        """Bound F from above on a batch of cells."""
         tangents = []
         for corner, theta in zip(corners, self.powers, strict=False):
             centre = corner.mean(axis=1, keepdims=True)
             tangents.append(centre**theta * (1.0 - theta + theta * corner / centre))
-        return self.scale * np.log(self._norm(_contract(self.table, tuple(tangents))).max(axis=-1))
+        largest: Array = self._norm(_contract(self.table, tuple(tangents))).max(axis=-1)
+        return self.scale * np.log(largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,16 +184,27 @@ class NaturalComponents:
 
     @property
     def scale(self) -> float:
+        """Return C = w_0 + Σ w_i."""
         return sum(self.weights)
 
     @property
     def powers(self) -> tuple[float, ...]:
+        """Return θ_i = κ_i / C for each observable."""
         return tuple((self.weights[0] + w) / self.scale for w in self.weights[1:])
 
     def worth(self, laws: Array) -> Array:
+        """Compute Φ of each distribution.
+
+        Args:
+            laws: (m, cells).
+
+        Returns:
+            Values (m,).
+        """
         parts = zip(self.powers, marginals(laws, self.shape), strict=True)
         spread = sum(theta * entr(part).sum(axis=-1) for theta, part in parts)
-        return self.scale * (entr(laws).sum(axis=-1) - spread)
+        worth: Array = self.scale * (entr(laws).sum(axis=-1) - spread)
+        return worth
 
     def _table(self, prices: Array) -> tuple[Array, float]:
         shift = float(prices[self.support].min())
@@ -161,6 +212,16 @@ class NaturalComponents:
         return raw.reshape(self.shape), shift
 
     def climb(self, prices: Array, starts: Factors, steps: int = 400) -> Array:
+        """Alternate between q and its marginals until q is a local maximum of Φ(q) − ⟨c, q⟩.
+
+        Args:
+            prices: c, (cells,).
+            starts: Starting marginals, one (m, d_i) array per axis.
+            steps: Most iterations.
+
+        Returns:
+            Distributions (m, cells).
+        """
         table, _ = self._table(prices)
         flat, factors = table.reshape(1, -1), starts
         laws = np.empty((0, flat.size))
@@ -175,7 +236,16 @@ class NaturalComponents:
         return laws
 
     def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
-        """Merge components that are almost equal, descend on the channel, and read the prices off the gradients."""
+        """Merge components that are almost equal, descend on the channel, and read the prices off the gradients.
+
+        Args:
+            law: p, (cells,).
+            laws: The components (m, cells).
+            proportions: Their weights (m,).
+
+        Returns:
+            Components and prices (cells,).
+        """
         merged = _merged(laws, proportions)
         total = merged.sum(axis=0)
         kernel = np.full((law.size, len(merged)), 1.0 / len(merged))
@@ -195,6 +265,17 @@ class NaturalComponents:
         return np.where(law > 0, (masses * gradients).sum(axis=0) / np.where(law > 0, law, 1.0), 0.0)
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
+        """Bound max_q Φ(q) − ⟨c, q⟩ by branch and bound over all observables but the one with most values.
+
+        Args:
+            prices: c, (cells,).
+            known: A value that is known to be reached.
+            tolerance: Gap at which the search stops.
+            nodes: Budget of cells.
+
+        Returns:
+            The bound; its points are marginals to climb from.
+        """
         table, shift = self._table(prices)
         order = np.argsort(self.shape, kind="stable")
         relaxed = _Tilted(table.transpose(order), tuple(self.powers[i] for i in order), self.scale)
@@ -221,16 +302,21 @@ class _Crossed:
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """Return the number of coordinates of each factor but the last."""
         return self.table.shape[:-1]
 
     def exact(self, points: Factors) -> Array:
+        """Evaluate the function at a batch of points."""
         rows = _contract(self.table, tuple(p[:, None, :] for p in points))[:, 0]
-        return logsumexp(-rows, axis=-1) + sum(entr(p).sum(axis=-1) for p in points)
+        value: Array = logsumexp(-rows, axis=-1) + sum(entr(p).sum(axis=-1) for p in points)
+        return value
 
     def upper(self, corners: Factors) -> Array:
         # Entropy is concave: the cross-entropy with the centre is its tangent.
+        """Bound the function from above on a batch of cells."""
         bends = [-np.einsum("bvd,bd->bv", c, np.log(c.mean(axis=1))) for c in corners]
-        return (logsumexp(-_contract(self.table, corners), axis=-1) + _outer_sum(bends)).max(axis=-1)
+        bound: Array = (logsumexp(-_contract(self.table, corners), axis=-1) + _outer_sum(bends)).max(axis=-1)
+        return bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +327,16 @@ class IndependentComponents:
     support: NDArray[np.bool_]
 
     def worth(self, laws: Array) -> Array:
-        return entr(laws).sum(axis=-1)
+        """Compute H of each distribution.
+
+        Args:
+            laws: (m, cells).
+
+        Returns:
+            Nats (m,).
+        """
+        entropies: Array = entr(laws).sum(axis=-1)
+        return entropies
 
     def _table(self, prices: Array) -> Array:
         # Any finite price off the support is a valid dual; a high one keeps components inside it.
@@ -249,6 +344,16 @@ class IndependentComponents:
         return np.where(self.support, prices, high).reshape(self.shape)
 
     def climb(self, prices: Array, starts: Factors, steps: int = 400) -> Array:
+        """Update one factor after the other until the product is a local maximum of H(q) − ⟨c, q⟩.
+
+        Args:
+            prices: c, (cells,).
+            starts: Starting marginals, one (m, d_i) array per axis.
+            steps: Most sweeps.
+
+        Returns:
+            Product distributions inside the support, (at most m, cells).
+        """
         table = self._table(prices)
         factors = list(starts)
         n = len(self.shape)
@@ -269,13 +374,34 @@ class IndependentComponents:
             kept = np.where(f > 1e-9, f, 0.0)
             cleaned.append(kept / kept.sum(axis=-1, keepdims=True))
         laws = _outer(tuple(cleaned))
-        return laws[(laws[:, ~self.support] == 0).all(axis=-1)]
+        inside: Array = laws[(laws[:, ~self.support] == 0).all(axis=-1)]
+        return inside
 
     def refine(self, law: Array, laws: Array, proportions: Array) -> tuple[Array, Array | None]:
-        """Product components have no free channel to descend on."""
+        """Return the components as they are: products have no free channel to descend on.
+
+        Args:
+            law: p, (cells,).
+            laws: The components (m, cells).
+            proportions: Their weights (m,).
+
+        Returns:
+            The components, and no prices.
+        """
         return laws, None
 
     def ceiling(self, prices: Array, *, known: float, tolerance: float, nodes: int) -> Ceiling:
+        """Bound max_q H(q) − ⟨c, q⟩ over products by branch and bound.
+
+        Args:
+            prices: c, (cells,).
+            known: A value that is known to be reached.
+            tolerance: Gap at which the search stops.
+            nodes: Budget of cells.
+
+        Returns:
+            The bound; its points are marginals to climb from.
+        """
         order = np.argsort(self.shape, kind="stable")
         highest = ceiling(_Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
         return _unshifted(highest, 0.0, order, self.shape)

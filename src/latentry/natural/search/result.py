@@ -21,11 +21,11 @@ class FoundLatent:
 
     Args:
         channel: K(λ|x), (|X_1|, ..., |X_n|, |Λ|).
-        score: what the latent reaches; exact, or an upper bound when it is itself a supremum.
-        lower: what no latent of the kind can go below.
+        score: What the latent reaches; exact, or an upper bound when it is itself a supremum.
+        lower: What no latent of the kind can go below.
         latent_entropy: H(Λ).
-        baselines: the score of latents that cost nothing to think of.
-        method: in words.
+        baselines: The score of latents that cost nothing to think of.
+        method: In words.
     """
 
     channel: Array
@@ -37,7 +37,7 @@ class FoundLatent:
 
     @property
     def gap(self) -> float:
-        """How much better another latent could be, at most."""
+        """Return how much better another latent could be, at most, in nats."""
         return max(0.0, self.score.high - self.lower.low)
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ def search_shared(
     rounds: int = 16,
     seed: int = 0,
 ) -> FoundLatent:
-    """The latent whose score at the worst mixture is smallest, among those a cutting-plane descent finds.
+    """Find a latent for several domains whose score at its own worst mixture is small, by cutting planes.
 
     Mixtures at which the current latent is worst are collected; the latent descends on the largest score over
     them; its own worst case is then certified by branch and bound. The lower bound is the best score of any
@@ -45,16 +45,24 @@ def search_shared(
 
     Args:
         laws: (k, |X_1|, ..., |X_n|), one distribution per domain.
-        weights: as in `search`.
-        region: mixtures that count; all by default.
-        tolerance: of the worst case and of each search, in nats.
-        rounds: of cutting planes; half of them start from the best latent so far, half at random.
-        seed: of the random starts.
+        weights: As in `search`.
+        region: Mixtures that count; all by default.
+        tolerance: Of the worst case and of each search, in nats.
+        rounds: Of cutting planes; half of them start from the best latent so far, half at random.
+        seed: Of the random starts.
+
+    Returns:
+        The channel, the certified upper bound of its worst score, and a lower bound on that of any latent.
+
+    Raises:
+        DataError: If there are fewer than two domains, or the tables or weights do not fit.
     """
     tables = as_laws(laws)
     k = len(tables)
     if k < 2:
-        raise DataError("search_shared needs the distributions of at least two domains; for one distribution use search")
+        raise DataError(
+            "laws: search_shared needs the distributions of at least two domains. For one distribution use search."
+        )
     w = as_score_weights(weights, tables.ndim - 1)
     area = region or simplex(k)
     rng = np.random.default_rng(seed)

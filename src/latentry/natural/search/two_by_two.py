@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def two_by_two(law: ArrayLike) -> tuple[float, Array]:
-    """Smallest I(X;Y|Λ) + I(Λ;X|Y) + I(Λ;Y|X) over all latents of a 2×2 distribution, and a channel that reaches it.
+    """Compute the smallest I(X;Y|Λ) + I(Λ;X|Y) + I(Λ;Y|X) over all latents of a 2×2 distribution.
 
     With cells a, b, c, d oriented so that ad > bc, s = a + d and u_0 the largest root of
     u³ − (b + c) u² − bc u − bc s: if √(ad) ≤ u_0 the constant latent is best; otherwise two components are,
@@ -24,10 +24,19 @@ def two_by_two(law: ArrayLike) -> tuple[float, Array]:
     >>> score, channel = two_by_two([[0.6, 0.05], [0.05, 0.3]])
     >>> round(score, 7), channel.shape
     (0.1756294, (2, 2, 2))
+
+    Args:
+        law: (2, 2) probabilities.
+
+    Returns:
+        The score in nats, and a channel (2, 2, |Λ|) that reaches it.
+
+    Raises:
+        DataError: If the shape is not (2, 2).
     """
     table = as_law(law)
     if table.shape != (2, 2):
-        raise DataError(f"law has shape {table.shape}; the closed form is for two bits, shape (2, 2)")
+        raise DataError(f"law: has shape {table.shape}; the closed form is for two bits, shape (2, 2). Use search.")
     if table[0, 0] * table[1, 1] < table[0, 1] * table[1, 0]:
         score, flipped = two_by_two(table[:, ::-1])
         return score, flipped[:, ::-1]

@@ -1,0 +1,50 @@
+"""What passes between models and audits: modules, capabilities, the record of a fit, distributions of latents, mixings."""
+
+from latentry.contracts.capabilities import (
+    CanBeIntervenedOn,
+    DecodesLatents,
+    HasChannel,
+    HasClusters,
+    HasGraph,
+    HasLatentDistributions,
+    HasLikelihood,
+    HasMixing,
+    HasPhysics,
+    KeepsFitRecord,
+    PenalisesMixing,
+    PhysicalParameter,
+    Reconstructs,
+    Samples,
+    SamplesByDomain,
+)
+from latentry.contracts.fit_record import FitRecord, ModelFacts
+from latentry.contracts.latent_distributions import LatentDistributions
+from latentry.contracts.mixing_support import MixingSupport
+from latentry.contracts.module import GenerativeModule, LatentModule, decode_rows, encode_rows, score_evidence
+
+__all__ = [
+    "CanBeIntervenedOn",
+    "DecodesLatents",
+    "FitRecord",
+    "GenerativeModule",
+    "HasChannel",
+    "HasClusters",
+    "HasGraph",
+    "HasLatentDistributions",
+    "HasLikelihood",
+    "HasMixing",
+    "HasPhysics",
+    "KeepsFitRecord",
+    "LatentDistributions",
+    "LatentModule",
+    "MixingSupport",
+    "ModelFacts",
+    "PenalisesMixing",
+    "PhysicalParameter",
+    "Reconstructs",
+    "Samples",
+    "SamplesByDomain",
+    "decode_rows",
+    "encode_rows",
+    "score_evidence",
+]

@@ -1,0 +1,98 @@
+"""What a fit records: all that is needed to build its module again, and to know which rows trained it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from latentry.data import Dataset, Layout, Standardiser
+
+__all__ = ["FitRecord", "ModelFacts"]
+
+
+class ModelFacts(ABC):
+    """What a model must know of the data besides their layout. Each model has a frozen dataclass of its own."""
+
+    @abstractmethod
+    def check(self, data: Dataset) -> None:
+        """Refuse rows that are impossible under these facts, by name."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return plain lists, numbers and text."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the facts that :meth:`to_json` wrote."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitRecord:
+    """What a fit keeps of its data.
+
+    Args:
+        layout: Shapes, feature names and domain labels.
+        statistics: By which values were standardised; they come from the rows trained on.
+        fingerprint: Of all rows that the fit was given.
+        rows: How many they were.
+        marks: A mark of every row, by which it is known in other data: "trained", and "held out" where there are such.
+        held_out: Numbers of the rows that took no part in the gradients, ascending.
+        seed: Of everything random.
+        facts: What the model itself noted.
+    """
+
+    layout: Layout
+    statistics: Standardiser
+    fingerprint: str
+    rows: int
+    marks: Mapping[str, np.ndarray]
+    held_out: np.ndarray
+    seed: int
+    facts: ModelFacts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that is not an array, as plain JSON."""
+        return {
+            "layout": self.layout.to_json(),
+            "fingerprint": self.fingerprint,
+            "rows": self.rows,
+            "seed": self.seed,
+            "facts": self.facts.to_json(),
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays by name, for a file."""
+        found = {f"shift/{name}": value for name, value in self.statistics.shift.items()}
+        found |= {f"scale/{name}": value for name, value in self.statistics.scale.items()}
+        found |= {f"marks/{name}": marks.view(np.int64) for name, marks in self.marks.items()}
+        return found | {"held_out": self.held_out.astype(np.int64)}
+
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], arrays: Mapping[str, np.ndarray], facts: type[ModelFacts]) -> FitRecord:
+        """Return the record that :meth:`to_json` and :meth:`arrays` wrote.
+
+        Args:
+            stored: Plain JSON.
+            arrays: By name.
+            facts: The class of the model's own facts.
+        """
+        marks = {name: np.asarray(array).view(np.uint64) for name, array in _under("marks/", arrays).items()}
+        return cls(
+            layout=Layout.from_json(stored["layout"]),
+            statistics=Standardiser(_under("shift/", arrays), _under("scale/", arrays)),
+            fingerprint=stored["fingerprint"],
+            rows=stored["rows"],
+            marks=marks,
+            held_out=np.asarray(arrays["held_out"]),
+            seed=stored["seed"],
+            facts=facts.from_json(stored["facts"]),
+        )
+
+
+def _under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

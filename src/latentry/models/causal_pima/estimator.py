@@ -1,0 +1,402 @@
+"""causalPIMA: multimodal latents, clusters, and a causal graph over what the clusters mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.contracts import (
+    CanBeIntervenedOn,
+    DecodesLatents,
+    HasClusters,
+    HasGraph,
+    HasLikelihood,
+    HasPhysics,
+    ModelFacts,
+    PhysicalParameter,
+    Reconstructs,
+)
+from latentry.data import Dataset
+from latentry.errors import CheckpointError
+from latentry.graphs import EdgeFrequencies, Knowledge, as_values, hodge_init
+from latentry.models.causal_pima import queries
+from latentry.models.causal_pima.checks import check_causal_pima, parse_nodes
+from latentry.models.causal_pima.expert_updates import new_expert
+from latentry.models.causal_pima.facts import PimaFacts
+from latentry.models.causal_pima.latent_graph import LatentGraph
+from latentry.models.causal_pima.losses import JointBound
+from latentry.models.causal_pima.mixture import BLOCKED, HodgeTable, Table, standard_mixture
+from latentry.models.causal_pima.mixture_updates import shape_of
+from latentry.models.causal_pima.module import Pima
+from latentry.models.causal_pima.node_updates import Nodes, UpdateNodes
+from latentry.models.causal_pima.settings import GraphSearch, NodeMixture
+from latentry.models.causal_pima.structural_em import Experiments, complete_graph
+from latentry.models.domain_prior import only
+from latentry.models.estimator import (
+    COMMON,
+    EVIDENCE_BOUND,
+    HIDDEN_LAYERS,
+    Choice,
+    Group,
+    LatentModel,
+    Rule,
+    Training,
+    decoded,
+    ready,
+    reconstructed,
+    scores,
+)
+from latentry.models.networks import Design, NegativeElbo, Networks, observe
+from latentry.nets import Expert
+from latentry.training import Phase
+
+__all__ = ["CausalPIMA"]
+
+_ROWS_BETWEEN_UPDATES = 2000  # few rows are passed over several times first: an update costs as much as on many
+_GRAPH_EVERY = 5  # epochs between two looks at other graphs
+_ALONG_AN_AXIS = 3  # values that have room along one latent
+_PRETRAINING = 0.5  # fraction of the epochs
+_NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
+
+
+@final
+@dataclass(eq=False, repr=False)
+class CausalPIMA(
+    LatentModel, HasLikelihood, HasClusters, HasGraph, CanBeIntervenedOn, HasPhysics, Reconstructs, DecodesLatents
+):
+    r"""Latents of many modalities, in clusters; clusters are configurations of nodes; the nodes have a causal graph.
+
+    :math:`p(x, z, N) = \prod_m p(x_m \mid z, N)\; p(z \mid N) \prod_\ell p(N_\ell \mid \mathrm{Pa}(N_\ell))`, after Walker,
+    Actor, Martinez and Trask (*Causal disentanglement of multimodal data*, 2023) and Trask et al. (2022). The posterior of
+    z is a masked product of experts over whatever was observed; that of the nodes is the exact mean-field optimum.
+
+    What it cannot do: observations determine a graph up to equivalence at most, so :attr:`graph_` shows arrows only where
+    all equivalent graphs agree. Nodes mean something because each moves one latent (``means="axes"`` of
+    :class:`NodeMixture`) or adds a part to the mean ("additive"); without that, any relabelling of the clusters fits as
+    well. Features that are not bimodal, or overlap much, are missed. No hidden common cause of two nodes is allowed for.
+
+    Args:
+        nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ...
+        experts: For a modality, an expert in place of its decoder: ``{"curve": latentry.nets.two_piece_linear(grid)}``.
+        graph: "search" (exact search and the bound of the whole mixture, after every few epochs), or "hodge" (the
+            paper's differentiable graph, end to end).
+        mixture: How clusters lie in the latents, and how they are learned: see :class:`NodeMixture`.
+        graph_search: What is known of the graph, and how it is learned: see :class:`GraphSearch`.
+        interventions: For a label of the domain, the nodes that were set in its rows: ``{"treated": {"N1": 1}}``.
+
+    For the other arguments see :class:`VAE` and :class:`LatentModel`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> bits = rng.integers(0, 2, size=(200, 2))
+    >>> rows = 4 * bits @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(200, 5))
+    >>> model = CausalPIMA(nodes=(2, 2), epochs=10, hidden=(16,), progress=False).fit(rows)
+    >>> model.clusters(rows).shape, model.node_values(rows).shape
+    ((200,), (200, 2))
+    """
+
+    latent_dim: int = 2
+    epochs: int = 150
+    batch_size: int = 128
+    learning_rate: float = 2e-3
+    validation: float = 0.1
+    restarts: int = 1
+    seed: int = 0
+    progress: bool | str = "auto"
+    likelihood: str | Mapping[str, str] = "gaussian"
+    hidden: Sequence[int] = field(default=(64, 64))
+    encoder: str | Callable[..., Any] = "auto"
+    decoder: str | Callable[..., Any] = "auto"
+    nodes: Sequence[int] | Mapping[str, int] = (2, 2)
+    experts: Mapping[str, Expert] | None = None
+    graph: str = "search"
+    interventions: Mapping[Any, Mapping[str, int]] | None = None
+    training: Training = Training()
+    networks: Networks = Networks()
+    mixture: NodeMixture = NodeMixture()
+    graph_search: GraphSearch = GraphSearch()
+
+    name: ClassVar[str] = "causal-pima"
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        **COMMON,
+        **HIDDEN_LAYERS,
+        "graph": Choice(("search", "hodge")),
+        "networks": Group(Networks),
+        "mixture": Group(NodeMixture),
+        "graph_search": Group(GraphSearch),
+    }
+    facts_class: ClassVar[type[ModelFacts]] = PimaFacts
+    encodes_subsets: ClassVar[bool] = True
+
+    # Learning -------------------------------------------------------------------------------
+
+    @property
+    def reads_domain(self) -> bool:
+        """Only to know which nodes were set."""
+        return bool(self.interventions)
+
+    def learn_facts(self, data: Dataset) -> PimaFacts:
+        """Note likelihoods, and what was set in each domain."""
+        check_causal_pima(self, data)
+        names, outcomes = parse_nodes(self.nodes)
+        given = {str(label): as_values(do, names, outcomes) for label, do in (self.interventions or {}).items()}
+        labels = data.domain.labels if given and data.domain is not None else ()
+        experiments = tuple(given.get(str(label), {}) for label in labels or ())
+        return PimaFacts(observe(self.likelihood, data), experiments)
+
+    def standardised(self, facts: PimaFacts) -> tuple[str, ...]:
+        """Return the Gaussian modalities."""
+        return facts.observations.gaussian
+
+    @property
+    def facts(self) -> PimaFacts:
+        """What the fit noted of the data."""
+        assert isinstance(self.record_.facts, PimaFacts)
+        return self.record_.facts
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """Return the rows with their numbers and those of their experiments; the domain says nothing else."""
+        codes = None
+        if self.reads_domain and data.domain is not None:
+            layout = self.record_.layout
+            codes = data.domain.recode(layout.domain_labels, layout.domain_size).values
+        return data.with_domain(None).numbered(codes)
+
+    def _design(self) -> Design:
+        return Design.of(self.hidden, self.encoder, self.decoder, self.networks)
+
+    def build(self, key: jax.Array) -> Pima:
+        """Return networks, a mixture that is standard normal until nodes are read, and a table without edges."""
+        nodes = self.node_design()
+        clusters = nodes.values.shape[1]
+        net_key, table_key = jax.random.split(key)
+        return Pima(
+            networks=self._design().build(self.record_.layout, self.facts.observations, self.latent_dim, net_key),
+            mixture=standard_mixture(clusters, self.latent_dim),
+            table=self._table(nodes, table_key),
+            experts={name: self._expert(name, expert, nodes) for name, expert in (self.experts or {}).items()},
+            own=self._own_decoders(clusters, jax.random.fold_in(key, 2)),
+            counts=jnp.ones((len(nodes.experiments.free), clusters)),
+            labels=jnp.full(self.record_.rows, -1, jnp.int32),
+            age=jnp.zeros((), jnp.int32),
+            sampled=self.mixture.gamma == "sample",
+        )
+
+    def _expert(self, name: str, expert: Expert, nodes: Nodes) -> Any:
+        statistics = self.record_.statistics
+        shift, scale = statistics.shift.get(name, np.zeros(())), statistics.scale.get(name, np.ones(()))
+        return new_expert(expert, shift, scale, nodes.values, nodes.names)
+
+    def _own_decoders(self, clusters: int, key: jax.Array) -> dict[str, Any]:
+        """For each modality named in ``per_cluster``, as many decoders as clusters, stacked."""
+        if not self.mixture.per_cluster:
+            return {}
+
+        def decoders(cluster_key: jax.Array) -> dict[str, Any]:
+            built = self._design().build(self.record_.layout, self.facts.observations, self.latent_dim, cluster_key).decoders
+            return {name: built[name] for name in self.mixture.per_cluster}
+
+        stacked: dict[str, Any] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
+        return stacked
+
+    def _table(self, nodes: Nodes, key: jax.Array) -> Table | HodgeTable:
+        free, blocked = (jnp.asarray(a, jnp.float32) for a in (nodes.experiments.free, nodes.experiments.blocked))
+        flat = -np.log(np.asarray(nodes.outcomes, float))[:, None] * np.ones_like(nodes.values, float)
+        if self.graph == "search":
+            whole = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
+            return Table(jnp.asarray(flat, jnp.float32), jnp.asarray(whole.adjacency, jnp.float32), free, blocked)
+        blank = tuple(jnp.zeros(nodes.outcomes) for _ in nodes.names)
+        first = jnp.asarray(self.graph_search.cooling[0], jnp.float32)
+        return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked, nodes.knowledge)
+
+    def node_design(self) -> Nodes:
+        """Return names, outcomes, experiments and what is known of the nodes."""
+        names, outcomes = parse_nodes(self.nodes)
+        means, known = self._means(outcomes), self.graph_search
+        done = [*self.facts.experiments, {}]  # the last is mere observation
+        values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
+        free = np.array([[name not in do for name in names] for do in done], float)
+        excluded = [[any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done]
+        experiments = Experiments(names, outcomes, free, BLOCKED * np.array(excluded, float))
+        knowledge = Knowledge(names, known.tiers, tuple(known.required), tuple(known.forbidden))
+        shape = shape_of(outcomes, self.latent_dim, means=means, full=self.mixture.covariance == "full")
+        return Nodes(names, outcomes, experiments, knowledge, shape, unmix=means == "axes")
+
+    def _means(self, outcomes: Sequence[int]) -> str:
+        if self.mixture.means != "auto":
+            return self.mixture.means
+        roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
+        return "axes" if roomy and self.mixture.covariance == "diagonal" else "additive"
+
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before nodes and graph are updated."""
+        return max(1, _ROWS_BETWEEN_UPDATES // self.record_.rows)
+
+    def phases(self) -> tuple[Phase, ...]:
+        """Return two phases: coordinates first, then nodes and everything together."""
+        hide, rates = self.networks.hide(len(self.record_.layout.shapes)), self.training.rates
+        mixture, search = self.mixture, self.graph_search
+        first = max(1, round(_PRETRAINING * self.epochs))
+        rest = max(1, self.epochs - first)
+        guided = mixture.pretraining == "guided"
+        hook = UpdateNodes(
+            self.node_design(),
+            rounds=mixture.mixture_updates,
+            every=max(1, round(_GRAPH_EVERY / self.passes())),
+            graph_steps=search.graph_steps,
+            penalty=search.graph_penalty,
+            cooling=(float(search.cooling[0]), float(search.cooling[1]), -(-rest // self.passes())),
+            seed=self.seed,
+            scales=self.record_.statistics.scale,
+            look=not guided,
+        )
+        weight = self.training.beta * self._balance()
+        before: Any = NegativeElbo(weight if mixture.pretraining == "vae" else 1e-3, hide)
+        if guided:
+            before = JointBound(weight, hide, search.graph_penalty, guided=True)
+        joint = JointBound(weight, hide, search.graph_penalty)
+        moving = only("networks", "own") if self.graph == "search" else trained_graph
+        reads = replace(hook, guided=True) if guided else None
+        return (
+            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks", "own"), after_epoch=reads, **rates),
+            Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
+        )
+
+    def _balance(self) -> float:
+        if self.mixture.balance is not None:
+            return float(self.mixture.balance)
+        entries = sum(math.prod(shape) for name, shape in self.record_.layout.shapes if name not in (self.experts or {}))
+        return max(1.0, entries / _NUMBERS_AS_ONE)
+
+    def check_loaded(self, folder: str) -> None:
+        """An expert of your own is not in the folder: the one given must make the rows that were fitted."""
+        for name, decoder in self.module_.experts.items():
+            if not np.allclose(decoder.rows(), decoder.fitted, rtol=1e-3, atol=1e-5 * float(jnp.abs(decoder.fitted).max())):
+                raise CheckpointError(
+                    f"experts[{name!r}] makes other rows than the expert that {folder} was fitted with: another formula, or "
+                    "another grid. Give the same."
+                )
+
+    # Answers --------------------------------------------------------------------------------
+
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        return EVIDENCE_BOUND
+
+    def likelihoods(self) -> Mapping[str, str]:
+        """Return the name of the likelihood of each modality."""
+        return self.facts.observations.likelihoods
+
+    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
+        """Return the evidence lower bound of each row in nats, in the units of the data."""
+        return scores(self, X, y, seed)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better."""
+        return float(self.score_rows(X, y).mean())
+
+    def decode(self, latents: Any) -> Any:
+        """Return expected data given latents; experts' rows by the probabilities of the clusters at that place."""
+        return decoded(self, latents)
+
+    def reconstruct(self, X: Any, y: Any = None) -> Any:
+        """Return expected values of every modality given what was observed: fills holes too."""
+        return reconstructed(self, X, y)
+
+    def impute(self, X: Any, y: Any = None) -> Any:
+        """Return every modality of every row: as measured where it was, expected values where it was not."""
+        return queries.imputed(self, X, y)
+
+    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0) -> Any:
+        """Draw new rows in the units of the data; with ``do``, of the world in which those nodes are set.
+
+        Args:
+            n: How many.
+            do: Nodes and the values they are set to; by default nothing is set.
+            noise: Whether observation noise is added; without it, rows are expected values given drawn latents.
+            seed: Of the draws.
+        """
+        return queries.rows_of_worlds(self, n, do, noise=noise, seed=seed)
+
+    def counterfactual(
+        self, X: Any, y: Any = None, *, do: Mapping[str, int], seed: int = 0, coupling: str = "monotone"
+    ) -> Any:
+        """Return what these rows would have looked like had the nodes been set: expected values, in the units of the data.
+
+        The nodes' noise is kept (see :func:`latentry.graphs.counterfactual`), and so is a row's place within its cluster.
+        """
+        check_is_fitted(self)
+        return queries.imagined_rows(self, X, y, do, seed, coupling)
+
+    # Clusters, nodes and their graph ----------------------------------------------------------
+
+    def cluster_probabilities(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return the probability of each cluster; clusters count through the nodes' values, the last node fastest."""
+        return queries.cluster_probabilities(self, ready(self, X, y))
+
+    def clusters(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return the most probable cluster of each row."""
+        return self.cluster_probabilities(X, y).argmax(axis=1)
+
+    def node_probabilities(self, X: Any, y: Any = None) -> dict[str, np.ndarray]:
+        """Return, for each node, the probability of its values in each row."""
+        return queries.node_probabilities(self.cluster_probabilities(X, y), *parse_nodes(self.nodes))
+
+    def node_values(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return the most probable value of each node, (rows, nodes); see :meth:`node_probabilities` for how sure they are."""
+        found = self.node_probabilities(X, y)
+        return np.stack([part.argmax(axis=1) for part in found.values()], axis=1)
+
+    @property
+    def graph_(self) -> LatentGraph:
+        """The graph of the nodes: its class, one member with tables, strengths of the edges."""
+        check_is_fitted(self)
+        return queries.learned_graph(self.module_, self.node_design())
+
+    def graph_frequencies(self, X: Any, y: Any = None, *, replicates: int = 200, seed: int = 0) -> EdgeFrequencies:
+        """Count how often edges come back when rows are drawn with replacement; the latents stay as they are.
+
+        Graphs are then sought by the nodes' expected counts alone: quicker than the fit's own comparison, and readier to join
+        nodes that overlap.
+        """
+        return queries.resampled_graphs(self, ready(self, X, y), replicates, seed)
+
+    def restart_frequencies(self, X: Any, y: Any = None, *, restarts: int = 5) -> EdgeFrequencies:
+        """Count how often edges come back when the whole model is fitted again to these rows, with other seeds.
+
+        This fit counts as the first. A node of another fit is taken for the node of this one that it agrees with most.
+        """
+        check_is_fitted(self)
+        return queries.restarted_graphs(self, X, y, restarts)
+
+    # Physics --------------------------------------------------------------------------------
+
+    @property
+    def experts_(self) -> dict[str, dict[str, np.ndarray]]:
+        """For each expert its parameters: ``{"x0": values, "x0_error": standard errors, ...}``, and the noise.
+
+        An error is NaN where a group has one row or none.
+        """
+        check_is_fitted(self)
+        return queries.experts_table(self.module_)
+
+    def physical_parameters(self) -> Sequence[PhysicalParameter]:
+        """Return every parameter of every expert, with its standard errors."""
+        check_is_fitted(self)
+        return queries.physical_parameters(self.module_)
+
+
+def trained_graph(module: Any) -> Any:
+    """Networks and the graph's own parameters are trained; the rest is updated in blocks."""
+    chosen = only("networks", "own")(module)
+    parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))
+    return eqx.tree_at(lambda m: (m.table.hodge, m.table.logits), chosen, replace=parts)

@@ -1,0 +1,39 @@
+"""What causalPIMA notes of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from latentry.contracts import ModelFacts
+from latentry.data import Dataset
+from latentry.models.networks import Observations
+
+__all__ = ["PimaFacts"]
+
+
+@dataclass(frozen=True)
+class PimaFacts(ModelFacts):
+    """Likelihoods, and what was set in each domain.
+
+    Args:
+        observations: Likelihoods of the modalities.
+        experiments: For each label of the domain, the nodes that were set in its rows.
+    """
+
+    observations: Observations
+    experiments: tuple[Mapping[str, int], ...]
+
+    def check(self, data: Dataset) -> None:
+        """Refuse values that are impossible under their likelihood."""
+        self.observations.check(data)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"observations": self.observations.to_json(), "experiments": [dict(do) for do in self.experiments]}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> PimaFacts:
+        """Return what :meth:`to_json` wrote."""
+        return cls(Observations.from_json(stored["observations"]), tuple(stored["experiments"]))

@@ -1,0 +1,227 @@
+"""How the players of a CGGAN are trained: each its own optimiser, costly terms now and then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from latentry.data import Batch
+from latentry.models.cggan.losses import PATH_DECAY, Rebuilding, Terms, Weights
+from latentry.models.cggan.module import Adversaries, Makers
+from latentry.nets import DomainFlow
+
+__all__ = ["Alternation", "Autoencoding"]
+
+_WARM = 0.05  # share of the rows seen over which the average reaches back, while they are few
+
+_ENCODER_PACE = 2.0
+_KNEE = 0.25  # of the mask, below which the pull towards zero rises little more
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """A step: the discriminator, then the makers, then, when they are due, the costly terms of each.
+
+    Args:
+        terms: What is minimised.
+        r1_every: Steps between two penalties on the discriminator, each of which counts that many times.
+        path_every: The same, for path lengths and sparsity.
+        half_life: Rows after which a state counts half in the average.
+        adapt: Rows over which the probability of augmentation may rise from 0 to 1; 0 leaves it as it is.
+        target: Mean sign of the verdicts on real pictures above which it rises.
+    """
+
+    terms: Terms
+    r1_every: int
+    path_every: int
+    half_life: float
+    adapt: float
+    target: float
+
+    def start(self, module: Adversaries) -> dict[str, Any]:
+        """Adam for each player."""
+        parts = {"makers": module.makers, "discriminator": module.discriminator}
+        return {name: _adam(name).init(eqx.filter(part, eqx.is_inexact_array)) for name, part in parts.items()}
+
+    def __call__(
+        self, module: Adversaries, optimiser: dict[str, Any], batch: Batch, key: jax.Array, step: int, rate: jax.Array
+    ) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
+        """As the loop asks for it."""
+        keys = jax.random.split(key, 3)
+        how, weights = _Programs(self), Weights(*(jnp.float32(weight) for weight in self.terms.weights))
+        module, optimiser, found = _discriminator_step(how, module, optimiser, batch, keys[0], rate)
+        found |= {name: jnp.zeros(()) for name in ("r1", "path", *(["sparsity"] if self.terms.sparse else []))}
+        if self.terms.weights.r1 and step % self.r1_every == 0:
+            module, optimiser, found["r1"] = _penalty_step(how, module, optimiser, batch, weights, rate)
+        module, optimiser, more = _makers_step(how, module, optimiser, batch, keys[1], weights, rate)
+        found |= more
+        if (self.terms.weights.path or self.terms.weights.sparsity) and step % self.path_every == 0:
+            module, optimiser, rest = _makers_step(how, module, optimiser, batch, keys[2], weights, rate, lazy=True)
+            found |= rest
+        found["loss"] = found["discriminator"] + found["generator"]
+        return _averaged(module, batch, self.half_life), optimiser, found
+
+
+@dataclass(frozen=True)
+class Autoencoding:
+    """A step of the makers alone, by :class:`Rebuilding`."""
+
+    terms: Rebuilding
+    half_life: float
+
+    def start(self, module: Adversaries) -> Any:
+        """Adam for the makers."""
+        return _adam("makers").init(eqx.filter(module.makers, eqx.is_inexact_array))
+
+    def __call__(
+        self, module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, step: int, rate: jax.Array
+    ) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
+        """As the loop asks for it."""
+        weights = Weights(*(jnp.float32(weight) for weight in self.terms.weights))
+        module, optimiser, found = _rebuilding_step(module, optimiser, batch, key, weights, rate)
+        return _averaged(module, batch, self.half_life), optimiser, found
+
+
+class _Programs:
+    """An alternation as compiled programs know it: phases that differ in weights alone share them."""
+
+    def __init__(self, how: Alternation) -> None:
+        unweighted = replace(how.terms, weights=Weights(*[0.0] * len(Weights._fields)))
+        self.terms, self.adapt, self.target = unweighted, how.adapt, how.target
+        self.r1_every, self.path_every = how.r1_every, how.path_every
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Programs) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+
+def _adam(player: str) -> optax.GradientTransformation:
+    """Rebuilding pictures wants some momentum, the discriminator none."""
+    return optax.scale_by_adam(b1=0.5 if player == "makers" else 0.0, b2=0.99, eps=1e-8)
+
+
+def _judge_moved(judge: Any, slope: Any, optimiser: Any, rate: jax.Array) -> tuple[Any, Any]:
+    way, optimiser = _adam("discriminator").update(slope, optimiser)
+    return eqx.apply_updates(judge, jax.tree.map(lambda d: -rate * d, way)), optimiser
+
+
+def _makers_moved(makers: Makers, slope: Any, optimiser: Any, rate: jax.Array) -> tuple[Makers, Any]:
+    """The encoder follows a generator that moves: it learns faster."""
+    way, optimiser = _adam("makers").update(slope, optimiser)
+    steps = Makers(
+        jax.tree.map(lambda d: -rate * d, way.generator),
+        jax.tree.map(lambda d: -_ENCODER_PACE * rate * d, way.encoder),
+    )
+    return eqx.apply_updates(makers, steps), optimiser
+
+
+def _shrunk(makers: Makers, weight: jax.Array) -> Makers:
+    """The mask a step nearer to zero, beside Adam, which would make a small gradient large or drown it.
+
+    The pull is that of the sum of logarithms, stronger where the mask is smaller: one latent that changes much is cheaper than
+    many that change a little (Candès, Wakin & Boyd, *Enhancing sparsity by reweighted l1 minimization*, 2008). The largest is
+    not drawn: a mask and the flow behind it can trade size, so only ratios of masks mean something.
+    """
+    domains = makers.generator.domains
+    if not isinstance(domains, DomainFlow) or not domains.masked:
+        return makers
+    old = jnp.minimum(makers.generator.domains.importance, 1.0)
+    pull = jnp.where(jnp.arange(len(old)) == old.argmax(), 0.0, weight * (1 + _KNEE) / (old + _KNEE))
+    return eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - pull, 0.0))
+
+
+@eqx.filter_jit
+def _rebuilding_step(
+    module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, weights: Weights, rate: jax.Array
+) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
+    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
+        return Rebuilding(weights).of(part, module, batch, key, weights)
+
+    (value, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
+    part, optimiser = _makers_moved(module.makers, slope, optimiser, rate)
+    return _with(module, makers=_shrunk(part, rate * weights.mask)), optimiser, {"loss": value, **found}
+
+
+@eqx.filter_jit
+def _discriminator_step(
+    how: _Programs, module: Adversaries, optimiser: dict[str, Any], batch: Batch, key: jax.Array, rate: jax.Array
+) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
+    def loss(part: Any) -> tuple[jax.Array, dict[str, jax.Array]]:
+        return how.terms.discriminator(_with(module, discriminator=part), batch, key)
+
+    (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
+    part, state = _judge_moved(module.discriminator, slope, optimiser["discriminator"], rate)
+    rise = batch.weight.sum() / how.adapt if how.adapt else 0.0
+    chance = jnp.clip(module.augmentation + rise * jnp.sign(found["sure_of_real"] - how.target), 0.0, 0.9)
+    kept = chance if how.adapt else module.augmentation
+    return _with(module, discriminator=part, augmentation=kept), {**optimiser, "discriminator": state}, found
+
+
+@eqx.filter_jit
+def _penalty_step(
+    how: _Programs, module: Adversaries, optimiser: dict[str, Any], batch: Batch, weights: Weights, rate: jax.Array
+) -> tuple[Adversaries, dict[str, Any], jax.Array]:
+    def loss(part: Any) -> tuple[jax.Array, jax.Array]:
+        size = how.terms.gradient_penalty(_with(module, discriminator=part), batch)
+        return how.r1_every * weights.r1 / 2 * size, size
+
+    (_, size), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
+    part, state = _judge_moved(module.discriminator, slope, optimiser["discriminator"], rate)
+    return _with(module, discriminator=part), {**optimiser, "discriminator": state}, how.r1_every * size
+
+
+@eqx.filter_jit
+def _makers_step(
+    how: _Programs,
+    module: Adversaries,
+    optimiser: dict[str, Any],
+    batch: Batch,
+    key: jax.Array,
+    weights: Weights,
+    rate: jax.Array,
+    *,
+    lazy: bool = False,
+) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
+    terms, times = (how.terms.lazy, how.path_every) if lazy else (how.terms.makers, 1)
+
+    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
+        value, found = terms(part, module, batch, key, weights)
+        return times * value, found
+
+    (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
+    part, state = _makers_moved(module.makers, slope, optimiser["makers"], rate)
+    if lazy:
+        path = module.path + PATH_DECAY * (found["path"] - module.path)
+        found = {name: times * value for name, value in found.items()}
+    else:
+        path, part = module.path, _shrunk(part, rate * weights.mask)
+    return _with(module, makers=part, path=path), {**optimiser, "makers": state}, found
+
+
+@eqx.filter_jit
+def _averaged(module: Adversaries, batch: Batch, half_life: float) -> Adversaries:
+    rows = module.rows + batch.weight.sum()
+    reach = jnp.minimum(half_life, _WARM * rows)
+    keep = 0.5 ** (batch.weight.sum() / jnp.maximum(reach, 1e-8))
+    old, rest = eqx.partition(module.average, eqx.is_inexact_array)
+    new = eqx.filter(module.makers, eqx.is_inexact_array)
+    mean = jax.tree.map(lambda a, b: b + keep * (a - b), old, new)
+    return _with(module, average=_same_mask(eqx.combine(mean, rest), module.makers), rows=rows)
+
+
+def _same_mask(average: Makers, makers: Makers) -> Makers:
+    """Which latents change is not averaged: a latent that has become still takes part in the law of content from then on."""
+    if not isinstance(makers.generator.domains, DomainFlow):
+        return average
+    return eqx.tree_at(lambda m: m.generator.domains.importance, average, makers.generator.domains.importance)
+
+
+def _with(module: Adversaries, **parts: Any) -> Adversaries:
+    return replace(module, **parts)

@@ -1,0 +1,200 @@
+r"""Losses with a penalty on the mixing: few edges from latents to data, few latents that change with the domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from latentry.data import Batch
+from latentry.models.cgvae.module import SparseModule
+from latentry.models.domain_prior import (
+    Conditional,
+    IdentifiableFlow,
+    Identify,
+    Metrics,
+    NegativeBound,
+    negative_log_likelihood,
+)
+from latentry.models.networks import NegativeElbo
+from latentry.nets import SigmoidalPrior, SparsityTerm, jacobians, strengths
+
+__all__ = [
+    "AnchoredManifold",
+    "Penalties",
+    "SparseBound",
+    "SparseIdentify",
+    "SparseLikelihood",
+    "changes",
+    "mixing_strengths",
+]
+
+_FLAT = 0.05  # deviation below which a variable counts as if it had this one: a dark pixel has no edges
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """What is added to a loss.
+
+    Args:
+        sparse: Whether there is a sparsity term; its weight is the module's.
+        mask: Weight of the changes of the latents' laws with the domain.
+        term: The sparsity term.
+        rows: Rows of a batch on which it is computed.
+    """
+
+    sparse: bool = False
+    mask: float = 0.0
+    term: SparsityTerm = SparsityTerm()
+    rows: int = 64
+
+    def added(self, module: Any, batch: Batch, key: jax.Array, loss: jax.Array, parts: dict[str, jax.Array]) -> Metrics:
+        """The loss with its penalties, each noted among the metrics."""
+        if self.sparse:
+            parts = parts | {"sparsity": _sparsity(module, batch, key, self.term, self.rows)}
+            loss = loss + module.weight * parts["sparsity"]
+        if self.mask:
+            parts = parts | {"change": changes(module.inner.prior, module.inner.seen[:_POINTS]).sum()}
+            loss = loss + self.mask * parts["change"]
+        return loss, parts
+
+
+_POINTS = 200  # rows over whose domains changes are taken
+
+
+@dataclass(frozen=True)
+class SparseLikelihood:
+    """Minus the exact log likelihood, and the penalties."""
+
+    penalties: Penalties = Penalties()
+
+    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
+        """Mean over the rows of a batch."""
+        loss, _ = negative_log_likelihood(module, batch, key)
+        return self.penalties.added(module, batch, key, loss, {"likelihood": -loss})
+
+
+@dataclass(frozen=True)
+class AnchoredManifold:
+    r"""The stage that finds coordinates, held near linear ones: added is :math:`\frac w2 \|c(x) - A x\|^2`.
+
+    Coordinates are free up to any smooth map as long as no domain is looked at. These begin where a linear unmixing is good,
+    and none of them is left unused.
+    """
+
+    manifold: NegativeElbo
+    pull: float = 2.0
+    anchored: bool = True
+
+    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
+        """Mean over the rows of a batch."""
+        loss, parts = self.manifold(module.inner, batch, key)
+        if not self.anchored:
+            return loss, parts
+        apart = _networked(module).networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
+        far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
+        return loss + 0.5 * self.pull * far, parts | {"apart": far}
+
+
+@dataclass(frozen=True)
+class SparseIdentify:
+    """The stage that identifies coordinates, with the penalties on what decodes them; the decoder stays as it is."""
+
+    penalties: Penalties = Penalties()
+
+    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
+        """Minus log p(c | u) at the posterior means, and the penalties."""
+        loss, parts = Identify()(_networked(module), batch, key)
+        return self.penalties.added(module, batch, key, loss, parts)
+
+
+@dataclass(frozen=True)
+class SparseBound:
+    """Minus the evidence lower bound, and the penalties."""
+
+    bound: NegativeBound = NegativeBound()
+    penalties: Penalties = Penalties()
+
+    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
+        """Mean over the rows of a batch."""
+        loss, parts = self.bound(_networked(module), batch, key)
+        return self.penalties.added(module, batch, key, loss, parts)
+
+
+def _networked(module: SparseModule) -> Conditional:
+    assert isinstance(module.inner, Conditional)  # phases of an exact flow have other losses
+    return module.inner
+
+
+def _sparsity(module: SparseModule, batch: Batch, key: jax.Array, term: SparsityTerm, rows: int) -> jax.Array:
+    latents, basis, decode, data_scale = _mixing(module.inner, batch, rows)
+    scale = _deviation(latents, batch)
+    if decode is None:
+        return term.of(strengths(basis, scale, data_scale))
+    return term(decode, jnp.zeros(basis.shape[:2]), scale, data_scale, key)
+
+
+def mixing_strengths(module: SparseModule, batch: Batch) -> jax.Array:
+    r""":math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)` at each row, (rows, observed, latents)."""
+    latents, basis, decode, data_scale = _mixing(module.inner, batch, len(batch.weight))
+    found = basis if decode is None else jacobians(decode, jnp.zeros(basis.shape[:2]))
+    return strengths(found, _deviation(latents, batch), data_scale)
+
+
+def _mixing(module: Any, batch: Batch, rows: int) -> tuple[jax.Array, jax.Array, Any, jax.Array]:
+    r"""Latents, :math:`\partial c/\partial z` at some rows, the decoder around those rows, and the data's deviations.
+
+    With a flow between coordinates c and latents z the derivative along z follows from the inverse of the flow's
+    Jacobian: no inverse map is computed. An exact flow has the data themselves as coordinates, and no decoder.
+    """
+    if isinstance(module, IdentifiableFlow):
+        points = batch.values["x"]
+        latents, _ = module.flow.forward_rows(points)
+        return latents, _inverse(module.flow, points[:rows]), None, _deviation(points, batch)
+    points, _ = module.coordinates(batch)
+    latents = points if module.flow is None else module.flow.forward_rows(points)[0]
+    near = points[:rows]
+    if module.flow is None:
+        basis = jnp.broadcast_to(jnp.eye(near.shape[1]), (*near.shape, near.shape[1]))
+    else:
+        basis = _inverse(module.flow, near)
+
+    def decode(step: jax.Array) -> jax.Array:
+        return _flat(module.networks.means(near + jnp.einsum("rij,rj->ri", basis, step)))
+
+    return latents, basis, decode, _deviation(_flat(batch.values), batch, _FLAT)
+
+
+def _inverse(flow: Any, points: jax.Array) -> jax.Array:
+    return jnp.linalg.inv(jacobians(lambda rows: flow.forward_rows(rows)[0], points))
+
+
+def _flat(modalities: dict[str, jax.Array]) -> jax.Array:
+    return jnp.concatenate([part.reshape(len(part), -1) for _, part in sorted(modalities.items())], axis=1)
+
+
+def _deviation(values: jax.Array, batch: Batch, floor: float = 1e-12) -> jax.Array:
+    share = (batch.weight / batch.weight.sum())[:, None]
+    centred = values - (share * values).sum(axis=0)
+    return jnp.sqrt((share * centred**2).sum(axis=0) + floor**2)
+
+
+def changes(prior: Any, points: jax.Array) -> jax.Array:
+    r"""How far each latent's law moves with u, in its own units.
+
+    The root of the mean over rows of
+
+    .. math:: \Big(\frac{m_i(u) - \bar m_i}{\bar\sigma_i}\Big)^2 + (\log\sigma_i(u) - \overline{\log\sigma_i})^2
+
+    (and of the parameters of its sigmoidal flow, where it has one). Its sum over latents is a group lasso: latents that
+    gain little from moving are held still.
+    """
+    location, log_scale = (jnp.broadcast_to(part, (len(points), prior.latents)) for part in jax.vmap(prior.at)(points))
+    level = log_scale.mean(axis=0)
+    squares = ((location - location.mean(axis=0)) * jnp.exp(-level)) ** 2 + (log_scale - level) ** 2
+    if isinstance(prior, SigmoidalPrior):
+        shape = jax.vmap(prior.parameters)(points).reshape(len(points), prior.latents, -1)
+        squares = squares + ((shape - shape.mean(axis=0)) ** 2).sum(axis=2)
+    return jnp.sqrt(squares.mean(axis=0) + 1e-8)

@@ -1,0 +1,126 @@
+"""What a model must know of the domains, and sentences for domains from which nothing can be learned."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.data import Dataset, blocks
+from latentry.errors import DataError, DataWarning
+
+__all__ = ["DomainFacts", "check_columns", "check_domain", "domain_facts"]
+
+_SEEN = 2000  # rows whose u is kept for sampling
+_FEW = 10  # rows below which a domain's distribution is hardly learned
+_LOOK = 100_000  # rows that are looked at for dependent columns
+
+
+@dataclass(frozen=True, eq=False)
+class DomainFacts:
+    """What a model notes of the domains.
+
+    Args:
+        seen: The domains of some rows, from which new rows take theirs: codes, or columns of a continuous u.
+        rows: How many rows each label has; empty for a continuous u.
+        shift: Means of a continuous u; empty for labels.
+        scale: Its standard deviations.
+    """
+
+    seen: np.ndarray
+    rows: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+
+    def standard(self, u: np.ndarray) -> np.ndarray:
+        """Return a continuous u in units of its own spread, so that years and volts are learned from equally well."""
+        return (u - self.shift) / self.scale
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {name: value.tolist() for name, value in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> DomainFacts:
+        """Return what :meth:`to_json` wrote."""
+        return cls(**{name: np.asarray(value) for name, value in stored.items()})
+
+
+def domain_facts(data: Dataset, seed: int) -> DomainFacts:
+    """Note the domains of some rows, and how often each label occurs or where a continuous u lies."""
+    none = np.zeros(0)
+    if data.domain is None:
+        return DomainFacts(none, none, none, none)
+    values = data.domain.values
+    some = values[np.random.default_rng(seed).permutation(len(data))[:_SEEN]]
+    if not data.domain.is_continuous:
+        return DomainFacts(some, np.bincount(values, minlength=data.domain.size), none, none)
+    return DomainFacts(some, none, values.mean(axis=0), values.std(axis=0))
+
+
+def check_domain(data: Dataset, model: str) -> None:
+    """Domains must repeat, and each must have rows to be learned from."""
+    domain = data.domain
+    if domain is None:
+        return
+    if domain.is_continuous:
+        still = np.flatnonzero(np.ptp(domain.values, axis=0) == 0)
+        if still.size:
+            raise DataError(
+                f"u is constant in column {still[0]}: {model} learns from what changes with u. Drop that column, or use VAE, "
+                "which needs no u."
+            )
+        return
+    counts = np.bincount(domain.values, minlength=domain.size)
+    if domain.size > 2 and domain.size == len(data):
+        raise DataError(
+            f"every one of the {len(data)} rows has a domain of its own: a domain is a lab, a day or a segment with many "
+            "rows. If u is a number that varies continuously, give it as floats."
+        )
+    few = int(counts.argmin())
+    label, rows = (domain.labels or range(domain.size))[few], int(counts[few])
+    if rows < 2 < len(data):
+        words = f"{rows} row" + "s" * (rows != 1)
+        raise DataError(
+            f"domain {label!r} has {words}: too few to learn its distribution from. Merge it with another, or drop it."
+        )
+    if rows < _FEW:
+        warnings.warn(
+            f"domain {label!r} has only {rows} rows: what is learned of its distribution is mostly noise.",
+            DataWarning,
+            stacklevel=6,
+        )
+
+
+def check_columns(data: Dataset, name: str) -> None:
+    """An exact flow has a density: no column may be constant, or follow from the others."""
+    rows = _some_rows(data, name)
+    still = np.flatnonzero(np.ptp(rows, axis=0) == 0)
+    titles = _titles(data, name, rows.shape[1])
+    if still.size and len(rows) > 1:
+        raise DataError(f"column {titles[still[0]]} is constant: it has no density. Drop it.")
+    if len(rows) < 2 * rows.shape[1] or rows.shape[1] < 2:
+        return
+    weights, directions = np.linalg.eigh(np.corrcoef(rows.T))
+    if weights[0] > 1e-8 * weights[-1]:
+        return
+    involved = np.flatnonzero(np.abs(directions[:, 0]) > 0.05)
+    words = ", ".join(titles[i] for i in involved[:6]) + (", …" if len(involved) > 6 else "")
+    raise DataError(
+        f"columns {words} are copies or sums of each other: such rows have no density. Drop one of them, or ask for fewer "
+        "latents than columns."
+    )
+
+
+def _some_rows(data: Dataset, name: str) -> np.ndarray:
+    every = max(1, len(data) // _LOOK)  # evenly, since rows may come sorted by domain
+    taken = [np.asarray(piece[(-start) % every :: every], dtype=np.float64) for start, piece in blocks(data[name])]
+    return np.concatenate(taken)
+
+
+def _titles(data: Dataset, name: str, count: int) -> list[str]:
+    named = data.columns.get(name) if data.columns else None
+    return [repr(title) for title in named] if named else [str(i) for i in range(count)]

@@ -1,0 +1,53 @@
+"""What models of latents that change with the domain note of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latentry.contracts import ModelFacts
+from latentry.data import Dataset
+from latentry.models.domain_prior.domains import DomainFacts
+from latentry.models.networks import Observations
+
+__all__ = ["DomainModelFacts"]
+
+
+@dataclass(frozen=True, eq=False)
+class DomainModelFacts(ModelFacts):
+    """Likelihoods, domains, and whether the likelihood is exact.
+
+    Args:
+        observations: Likelihoods of the modalities.
+        domains: How often each domain occurs.
+        exact: Whether an invertible map has an exact likelihood on these data.
+        starts: Linear maps (k, latents, columns) with which restarts begin; none where k is 0.
+    """
+
+    observations: Observations
+    domains: DomainFacts
+    exact: bool
+    starts: np.ndarray
+
+    @property
+    def gaussian(self) -> tuple[str, ...]:
+        """The modalities that are standardised."""
+        return self.observations.gaussian
+
+    def check(self, data: Dataset) -> None:
+        """Refuse values that are impossible under their likelihood."""
+        self.observations.check(data)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        parts = {"observations": self.observations.to_json(), "domains": self.domains.to_json()}
+        return parts | {"exact": self.exact, "starts": self.starts.tolist()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> DomainModelFacts:
+        """Return what :meth:`to_json` wrote."""
+        parts = Observations.from_json(stored["observations"]), DomainFacts.from_json(stored["domains"])
+        return cls(*parts, exact=stored["exact"], starts=np.asarray(stored["starts"]))

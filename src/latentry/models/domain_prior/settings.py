@@ -1,0 +1,80 @@
+"""Settings of priors that change with the domain, and of the invertible map that identifies latents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import optax
+
+from latentry.models.estimator import Choice, Flag, Real, Rule, Settings, Whole, Widths
+from latentry.nets import FAMILIES
+from latentry.training import scale_by_soap
+
+__all__ = ["OPTIMISERS", "PRIOR_RULES", "DomainPrior", "FlowMap"]
+
+OPTIMISERS: Mapping[str, Callable[[], Any]] = {"soap": scale_by_soap, "adam": optax.scale_by_adam}
+PRIOR_RULES: Mapping[str, Rule] = {"prior": Choice(FAMILIES)}
+
+
+@dataclass(frozen=True)
+class DomainPrior(Settings):
+    """How the distribution of each latent changes with the domain, besides its family (``prior=``).
+
+    Args:
+        statistics: Sufficient statistics of each latent under "exponential", of which location and scale are two.
+        moving: Number of latents whose location may move with u, all by default. Where few do, a smaller number keeps
+            functions of the moving latents out of the others; choose it by held-out rows (``models.choose``).
+        shrink: Weight on how far the latents' log-scales differ between domains, in nats a row; it decides between models
+            that fit alike. Afterwards the distributions alone are fitted without it.
+        table: Free parameters for each label (True), a network in u (False); by default a table for labels.
+        hidden: Widths of the prior's network, where there is one.
+        mask: CGVAE only: weight of a group lasso on how far each latent's distribution changes with the domain. Latents
+            that need not change are held still, and ``changing_`` says which do.
+        free_form: CGVAE only: a conditional deep sigmoidal flow for each latent on top of ``prior``.
+    """
+
+    statistics: int = 3
+    moving: int | None = None
+    shrink: float = 0.0
+    table: bool | None = None
+    hidden: Sequence[int] = (32, 32)
+    mask: float = 0.0
+    free_form: bool = False
+
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        "statistics": Whole(2),
+        "moving": Whole(0, none=True),
+        "shrink": Real(least=0),
+        "table": Flag(none=True),
+        "hidden": Widths(),
+        "mask": Real(least=0),
+        "free_form": Flag(),
+    }
+
+
+@dataclass(frozen=True)
+class FlowMap(Settings):
+    """The invertible map between coordinates and latents.
+
+    Args:
+        blocks: Linear and monotone layers in turn.
+        components: Bends per coordinate and block.
+        optimiser: "soap", or "adam", which is faster to compile and ends lower on hard mixings.
+    """
+
+    blocks: int = 16
+    components: int = 8
+    optimiser: str = "soap"
+
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        "blocks": Whole(1),
+        "components": Whole(1),
+        "optimiser": Choice(OPTIMISERS),
+    }
+
+    @property
+    def direction(self) -> Callable[[], Any]:
+        """What turns its gradient into a direction."""
+        return OPTIMISERS[self.optimiser]

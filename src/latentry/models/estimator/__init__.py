@@ -1,0 +1,53 @@
+"""What every model shares: the base class, fitting, reading input, saving, describing, parameters and their constraints."""
+
+from latentry.models.estimator.answers import EVIDENCE_BOUND, check_draws, decoded, drawn, reconstructed, scores
+from latentry.models.estimator.common import COMMON, HIDDEN_LAYERS
+from latentry.models.estimator.constraints import (
+    Choice,
+    Flag,
+    Group,
+    NameOrFunction,
+    Names,
+    Real,
+    Reals,
+    Rule,
+    Whole,
+    Widths,
+    refuse,
+    require,
+)
+from latentry.models.estimator.latent_model import LatentModel
+from latentry.models.estimator.reading import completed, outward, read, ready
+from latentry.models.estimator.settings import Settings, Training
+from latentry.models.estimator.values import check_latents
+
+__all__ = [
+    "COMMON",
+    "EVIDENCE_BOUND",
+    "HIDDEN_LAYERS",
+    "Choice",
+    "Flag",
+    "Group",
+    "LatentModel",
+    "NameOrFunction",
+    "Names",
+    "Real",
+    "Reals",
+    "Rule",
+    "Settings",
+    "Training",
+    "Whole",
+    "Widths",
+    "check_draws",
+    "check_latents",
+    "completed",
+    "decoded",
+    "drawn",
+    "outward",
+    "read",
+    "ready",
+    "reconstructed",
+    "refuse",
+    "require",
+    "scores",
+]

@@ -1,0 +1,134 @@
+"""From data to a record, from a record to a training task, from a task to a fitted model."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from latentry.contracts import FitRecord
+from latentry.data import Dataset, Standardiser, row_marks
+from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
+from latentry.training import Feed, History, Logger, RunState, Task, holds_run, run
+
+if TYPE_CHECKING:
+    from latentry.models.estimator.latent_model import LatentModel
+
+__all__ = ["earlier_state", "record_of", "refuse_used_folder", "task_for", "train"]
+
+
+def record_of(model: LatentModel, data: Dataset) -> FitRecord:
+    """Check data against a model's parameters, choose the rows to hold out, and record what a fit must know."""
+    facts = model.learn_facts(data)
+    _check_size(model, data)
+    kept, held = _parted(model, data)
+    marks = row_marks(data, data.names)
+    named = {"trained": np.sort(marks[kept])} | ({"held out": np.sort(marks[held])} if len(held) else {})
+    statistics = Standardiser.of(data.take(kept) if len(held) else data, model.standardised(facts))
+    return FitRecord(data.layout, statistics, data.fingerprint, len(data), named, held, model.seed, facts)
+
+
+def _parted(model: LatentModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the rows to train on and of those held out: the same fraction of every domain."""
+    if round(model.validation * len(data)) >= 1:
+        kept, held = data.split_rows(1 - model.validation, model.validation, seed=model.seed)
+        return kept, held
+    if model.validation > 0:
+        warnings.warn(
+            f"{len(data)} rows are too few to hold {model.validation:.0%} of them out: the last epoch is kept, unchecked.",
+            DataWarning,
+            stacklevel=6,
+        )
+    return np.arange(len(data)), np.arange(0)
+
+
+def _check_size(model: LatentModel, data: Dataset) -> None:
+    if len(data) < 2:
+        raise DataError(f"n_samples = {len(data)}: one row cannot be learned from; give at least 2.")
+    if model.latent_dim is not None and model.latent_dim > data.layout.size:
+        raise DataError(
+            f"latent_dim={model.latent_dim}: more latents than a row holds numbers (n_features = {data.layout.size}). "
+            f"Give {data.layout.size} or fewer."
+        )
+    if model.least_domains:
+        _check_domains(model, data)
+
+
+def _check_domains(model: LatentModel, data: Dataset) -> None:
+    name = type(model).__name__
+    if data.domain is None:
+        raise DataError(  # in scikit-learn's words first
+            f"{name} requires y to be passed, but the target y is None: it needs a domain for each row, as "
+            "fit(data, u) or Dataset(..., domain=)."
+        )
+    if not data.domain.is_continuous and data.domain.size < model.least_domains:
+        raise DataError(
+            f"{name} needs at least {model.least_domains} domains, the data have {data.domain.size}: "
+            "add domains, or use VAE, which needs none."
+        )
+
+
+def task_for(model: LatentModel, data: Dataset) -> Task:
+    """Return what is trained: the rows of the record, the module and the phases of the model."""
+    record = model.record_
+    held, statistics, data = record.held_out, record.statistics, model.prepared(data)
+    training = data.take(np.setdiff1d(np.arange(len(data)), held)) if len(held) else data
+    feed, aside = Feed(training.standardise(statistics), model.batch_size, passes=model.passes()), None
+    if len(held):
+        aside = Feed(data.take(held).standardise(statistics), model.batch_size, feed.placement)
+    return Task(model.build, model.phases(), feed, aside, seed=model.seed, restarts=model.restarts, begin=model.begun)
+
+
+def train(
+    model: LatentModel, task: Task, before: RunState | None, folder: Any, save_every: int | None, logger: Logger | None
+) -> None:
+    """Run a task to its end, or to where it was interrupted, and give the model what came of it."""
+    from latentry.models.estimator.saving import save_model
+
+    save = None if folder is None else lambda state: save_model(model, folder, state)
+    if save is not None and before is None:
+        before = task.start()
+        save(before)  # a place that cannot be written is noticed before hours of training
+    try:
+        state = run(task, before, save=save, save_every=save_every, logger=logger, progress=model.progress)
+    except (TrainingDiverged, CheckpointError) as error:
+        if isinstance(error.state, RunState):
+            _accept(model, error.state)
+        raise
+    _accept(model, state)
+    if state.stopped == "interrupted":
+        where = "this model" if folder is None else str(folder)
+        warnings.warn(
+            f"training was interrupted after {len(state.history)} epochs; the best state so far is in use, and "
+            f"{where} holds the rest: fit again with resume=True to go on.",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _accept(model: LatentModel, state: RunState) -> None:
+    model.state_, model.module_, model.history_ = state, state.result, History(state.history)
+
+
+def refuse_used_folder(folder: str | Path | None, *, resume: bool) -> None:
+    """Refuse to write over an earlier run."""
+    if folder is not None and not resume and holds_run(folder):
+        raise CheckpointError(
+            f"{folder} holds an earlier run: pass resume=True to go on with it, or choose another folder."
+        )
+
+
+def earlier_state(model: LatentModel, folder: str | Path | None, data: Dataset) -> RunState | None:
+    """Return where an earlier run of the same model on the same data ended; None if there is none."""
+    from latentry.models.estimator.saving import require_same, stored_model
+
+    if folder is not None and holds_run(folder):
+        earlier = stored_model(folder, model.get_params(deep=True))
+    elif folder is None and "state_" in vars(model):
+        earlier = model
+    else:
+        return None
+    require_same(earlier, model, data)
+    return earlier.state_

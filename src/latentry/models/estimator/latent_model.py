@@ -1,0 +1,244 @@
+"""The base of every model: fit, transform, channel, save, and the parameters as scikit-learn sees them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.contracts import FitRecord, HasChannel, KeepsFitRecord, LatentModule, ModelFacts, encode_rows
+from latentry.data import Channel, Dataset, GaussianChannel
+from latentry.errors import DataError, nearest
+from latentry.models.estimator.constraints import Rule, check_table
+from latentry.models.estimator.fitting import earlier_state, record_of, refuse_used_folder, task_for, train
+from latentry.models.estimator.reading import read, ready
+from latentry.models.estimator.settings import Settings, Training
+from latentry.training import History, Logger, Phase, RunState, map_rows
+
+__all__ = ["LatentModel"]
+
+
+class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
+    """A model of latents. It follows scikit-learn; ``fit`` also takes a Dataset.
+
+    The only base class: each model is a final dataclass of its parameters, which extends this class and the capabilities
+    that it declares. It says what it notes of the data (:meth:`learn_facts`), what it builds (:meth:`build`), and in which
+    phases it is trained (:meth:`phases`); its module says what a latent is given a row.
+
+    Parameters that every model has:
+        latent_dim: Number of latents.
+        epochs: Passes over the training rows.
+        batch_size: Rows per optimiser step.
+        learning_rate: Of Adam, before the schedule.
+        validation: Fraction of rows held out to choose the best epoch and restart; 0 keeps the last epoch.
+        restarts: Independent fits, of which the best on held-out rows is kept.
+        seed: Of everything random. The same seed gives the same result.
+        progress: True, False, or "auto": a bar when somebody is watching.
+        training: Schedule, clipping, patience: see :class:`Training`.
+    """
+
+    latent_dim: Any
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    validation: float
+    restarts: int
+    seed: int
+    progress: bool | str
+    training: Training
+
+    name: ClassVar[str]  # as files and the command line call it
+    constraints: ClassVar[Mapping[str, Rule]]  # which values each parameter may have
+    facts_class: ClassVar[type[ModelFacts]]  # of what the model notes of the data
+    least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
+    takes_tables: ClassVar[bool] = True  # whether rows may be flat; if not, they are images
+    takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
+    encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
+
+    record_: FitRecord  # of a fitted model, as are the three below
+    module_: Any
+    state_: RunState
+    history_: History
+
+    # What a model must say ------------------------------------------------------------------
+
+    @abstractmethod
+    def learn_facts(self, data: Dataset) -> ModelFacts:
+        """Check the data and note what :meth:`build` must know of them besides their layout."""
+
+    @abstractmethod
+    def standardised(self, facts: Any) -> tuple[str, ...]:
+        """Return the names of the modalities that are standardised before the module sees them."""
+
+    @abstractmethod
+    def build(self, key: jax.Array) -> LatentModule:
+        """Return an untrained module, from the parameters and ``record_``."""
+
+    @abstractmethod
+    def phases(self) -> tuple[Phase, ...]:
+        """Return how it is trained."""
+
+    # What a model may say -------------------------------------------------------------------
+
+    def passes(self) -> int:
+        """Return how many passes over the rows are taken before the end of an epoch is settled."""
+        return 1
+
+    @property
+    def reads_domain(self) -> bool:
+        """Whether the domain of a row changes how it is encoded; if not, rows of new domains can be encoded too."""
+        return False
+
+    @property
+    def domain_for(self) -> str | None:
+        """What of the model needs the domain of a row to encode it, if anything does."""
+        return None
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """Return data as the module sees them, apart from the standardising of values."""
+        return data
+
+    def begun(self, module: Any, restart: int) -> Any:
+        """Return the untrained module with which a restart begins; there may be better places to begin than chance."""
+        return module
+
+    def check_loaded(self, folder: str) -> None:
+        """Refuse what was handed to ``load`` and is not what the model was fitted with."""
+
+    # What a user calls ----------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        run: str | Path | None = None,
+        resume: bool = False,
+        save_every: int | None = None,
+        logger: Logger | None = None,
+    ) -> Self:
+        """Learn from data.
+
+        Args:
+            X: A Dataset, or anything that a Dataset can be made of.
+            y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
+            run: A folder that holds the run while it goes on, so that it survives a crash.
+            resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened.
+            save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
+            logger: Gets each epoch's row.
+
+        Returns:
+            The model itself.
+        """
+        check_table(self, self.constraints)
+        before = dict(vars(self))
+        try:
+            data = read(self, X, y, fitting=True)
+            earlier = earlier_state(self, run, data) if resume else None
+            refuse_used_folder(run, resume=resume)
+            self.record_ = self.study(data)
+            train(self, task_for(self, data), earlier, run, save_every, logger)
+        except BaseException:
+            if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+        return self
+
+    def study(self, data: Dataset) -> FitRecord:
+        """Check data against the parameters, and record what a fit to them must know; nothing is trained."""
+        return record_of(self, data)
+
+    def describe(self, X: Any, y: Any = None) -> str:
+        """Say which networks a fit to these data would use, how many weights, and about what an epoch costs.
+
+        Nothing is fitted, and the model stays as it is.
+
+        Args:
+            X: As for :meth:`fit`.
+            y: As for :meth:`fit`.
+        """
+        from latentry.models.estimator.describing import describe_task
+
+        check_table(self, self.constraints)
+        model = clone(self)
+        data = read(model, X, y, fitting=True)
+        model.record_ = model.study(data)
+        return describe_task(type(self).__name__, task_for(model, data), len(data))
+
+    def transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Return posterior means, one row of latents per row of data."""
+        mean, _ = map_rows(encode_rows, self.module_, self._encodable(X, y))
+        return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> np.ndarray:
+        """Fit and then transform, as scikit-learn has it; y is passed on where it must be."""
+        return self.fit(X, y, **options).transform(X, None if self.domain_for is None else y)
+
+    def channel(self, X: Any, y: Any = None) -> Channel:
+        """Return the latent as a distribution for each row."""
+        mean, scale = map_rows(encode_rows, self.module_, self._encodable(X, y))
+        return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
+
+    def _encodable(self, X: Any, y: Any) -> Dataset:
+        return ready(self, X, y, what=self.domain_for)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model to a run folder; :func:`latentry.load` reads it back."""
+        from latentry.models.estimator.saving import save_model
+
+        check_is_fitted(self)
+        save_model(self, folder, self.state_)
+
+    def fit_record(self) -> FitRecord | None:
+        """Return what was recorded of the last fit; None before a fit."""
+        record: FitRecord | None = vars(self).get("record_")
+        return record
+
+    def fit_history(self) -> History:
+        """Return one row of metrics for each epoch of the last fit."""
+        check_is_fitted(self)
+        return self.history_
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of latents."""
+        record = self.fit_record()
+        return record.layout.size if self.latent_dim is None and record is not None else self.latent_dim
+
+    # Parameters -----------------------------------------------------------------------------
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; those of settings as ``training__clip=1``. Settings never change: they are replaced."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        for name, value in params.items():
+            group, _, part = name.partition("__")
+            if part:
+                self._set_part(group, part, value)
+        return self
+
+    def _set_part(self, group: str, part: str, value: Any) -> None:
+        settings = self.get_params(deep=False).get(group)
+        if not isinstance(settings, Settings) or part not in settings.get_params():
+            raise DataError(
+                f"{group}__{part}: {type(self).__name__} has no such parameter{nearest(f'{group}__{part}', self.get_params())}"
+            )
+        setattr(self, group, settings(**{part: value}))
+
+    def __sklearn_tags__(self) -> Any:
+        """Say whether fit needs the auxiliary variable, and whether it takes tables."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.least_domains > 0
+        tags.input_tags.two_d_array = self.takes_tables
+        return tags
+
+
+def _float_types(X: Any) -> list[Any]:
+    return [X.dtype] if isinstance(X, np.ndarray) and X.dtype.kind == "f" else []

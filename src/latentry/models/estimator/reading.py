@@ -1,0 +1,97 @@
+"""From what a user hands over to the rows that a module sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from latentry.data import Dataset
+from latentry.errors import DataError
+
+if TYPE_CHECKING:
+    from latentry.models.estimator.latent_model import LatentModel
+
+__all__ = ["completed", "outward", "read", "ready"]
+
+
+def read(model: LatentModel, X: Any, u: Any, *, fitting: bool) -> Dataset:
+    """Return data as a Dataset, with the domain that was given beside them.
+
+    Args:
+        model: Notes the features, as scikit-learn asks.
+        X: A Dataset, or what one can be made of.
+        u: The domain of each row, if ``X`` has none.
+        fitting: Whether the model is fitted to these rows; labels that no row has are then forgotten.
+    """
+    if isinstance(X, Dataset):
+        data = X if u is None else X.with_domain(u)
+    else:
+        data = Dataset(X, u)
+        if data.names == ("x",) and not isinstance(X, dict):
+            validate_data(model, X, reset=fitting, skip_check_array=True)
+    if fitting:
+        _note_features(model, data, named=isinstance(X, Dataset))
+        data = without_empty_domains(data)
+    return data
+
+
+def _note_features(model: LatentModel, data: Dataset, *, named: bool) -> None:
+    if named:  # a Dataset names its own features; what scikit-learn noted of an earlier table no longer holds
+        for name in ("n_features_in_", "feature_names_in_"):
+            model.__dict__.pop(name, None)
+    if data.names == ("x",) and len(data.layout.shape("x")) == 1:
+        model.n_features_in_ = data.layout.shape("x")[0]
+
+
+def without_empty_domains(data: Dataset) -> Dataset:
+    """Return the same rows; labels that none of them has are forgotten."""
+    domain = data.domain
+    if domain is None or domain.labels is None or len(np.unique(domain.values)) == domain.size:
+        return data
+    return data.with_domain(domain.as_labels())
+
+
+def ready(model: LatentModel, X: Any, u: Any, *, what: str | None = None) -> Dataset:
+    """Return rows as the module of a fitted model sees them.
+
+    Args:
+        model: Fitted.
+        X: Rows, as for ``fit``.
+        u: Their domains.
+        what: What needs the domain, if anything does.
+    """
+    check_is_fitted(model)
+    record = model.record_
+    data = completed(model, read(model, X, u, fitting=False))
+    record.layout.require(data.layout)
+    record.facts.check(data)
+    if what is not None and data.domain is None:
+        raise DataError(
+            f"the {what} of this {type(model).__name__} needs the domain of each row: pass it second, as in "
+            "score(data, u), or in the Dataset."
+        )
+    if what is None and not model.reads_domain:
+        data = data.with_domain(None)
+    if data.domain is not None and model.least_domains:
+        data = data.with_domain(data.domain.recode(record.layout.domain_labels, record.layout.domain_size))
+    return model.prepared(data).standardise(record.statistics)
+
+
+def completed(model: LatentModel, data: Dataset) -> Dataset:
+    """Return the data with modalities of the fit that they do not have as missing, where the model can do without."""
+    layout = model.record_.layout
+    absent = {name: shape for name, shape in layout.shapes if name not in data.names}
+    known = [name for name in data.names if name in layout.modalities]
+    if not absent or not known or len(known) < len(data.names) or not model.encodes_subsets:
+        return data
+    return data.with_absent(absent)
+
+
+def outward(model: LatentModel, arrays: dict[str, Any]) -> Any:
+    """Return standardised modalities in the units of the data: an array, or a dictionary when there are several."""
+    record = model.record_
+    names = [name for name in record.layout.modalities if name in arrays]
+    undone = {name: record.statistics.undo(name, np.asarray(arrays[name])) for name in names}
+    return undone["x"] if tuple(undone) == ("x",) else undone

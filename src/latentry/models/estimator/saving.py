@@ -1,0 +1,195 @@
+"""Models to run folders and back. A folder names a model; it never says what code to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import jax
+import numpy as np
+
+from latentry.contracts import FitRecord
+from latentry.data import Dataset
+from latentry.errors import CheckpointError, DataError, nearest
+from latentry.models.estimator.settings import Settings
+from latentry.nets import Expert
+from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
+
+__all__ = ["load_model", "read_model_files", "require_same", "save_model", "stored_model"]
+
+WRITTEN_BY = 2  # the form of run folders; 1 had no record of the fit
+_FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
+
+
+def save_model(model: Any, folder: str | Path, state: RunState) -> None:
+    """Write model and run state."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, tree in state.arrays().items():
+        arrays |= to_named(name, tree)
+    weights = to_named("module", state.result) | model.record_.arrays()
+    write_run(folder, RunFiles(_manifest(model, state), weights, arrays, state.history))
+
+
+def _manifest(model: Any, state: RunState) -> dict[str, Any]:
+    from latentry import __version__
+
+    return {
+        "written_by": WRITTEN_BY,
+        "model": model.name,
+        "parameters": _parameters(model),
+        "record": model.record_.to_json(),
+        "state": state.counters(),
+        "versions": {"latentry": __version__, "jax": jax.__version__, "numpy": np.__version__},
+        "feature_names_in": list(vars(model).get("feature_names_in_", ())),
+    }
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Every parameter by name; those of settings one by one, as ``training__clip``."""
+    given = model.get_params(deep=True).items()
+    return {name: _plain(name, value) for name, value in given if not isinstance(value, Settings)}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if callable(value):
+        return {"own": value.__qualname__ if isinstance(value, FunctionType | type) else type(value).__qualname__}
+    if isinstance(value, Mapping):
+        return _plain_mapping(name, value)
+    return _as_read_back(value)
+
+
+def _as_read_back(value: Any) -> Any:
+    """What a JSON file gives back: lists, plain numbers, text for keys."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (tuple, list)):
+        return [_as_read_back(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(key): _as_read_back(part) for key, part in value.items()}
+    return value
+
+
+def _plain_mapping(name: str, value: Mapping[Any, Any]) -> dict[str, Any]:
+    """Built-in experts are named with their settings; a function of your own makes the whole parameter your own."""
+    if any(isinstance(part, Expert) and part.made_by is None for part in value.values()):
+        shown = ", ".join(f"{key!r}: your expert of {', '.join(part.parameters)}" for key, part in value.items())
+        return {"own": name, "like": "{" + shown + "}"}
+    parts = {str(key): part.to_json() if isinstance(part, Expert) else part for key, part in value.items()}
+    return {"mapping": _as_read_back(parts)}
+
+
+def _restored_part(name: str, part: Any) -> Any:
+    return Expert.from_json(part) if name == "experts" else part
+
+
+def load_model(folder: str | Path, **own: Any) -> Any:
+    """Read a fitted model.
+
+    Args:
+        folder: The run folder.
+        own: Modules or functions of your own that the model was built with, by the parameter's name. They are not
+            in the folder, and nothing is imported by name.
+    """
+    stored = read_model_files(folder).manifest["parameters"]
+    for name in own:
+        if name not in stored:
+            raise CheckpointError(f"the model in {folder} has no parameter {name!r}{nearest(name, stored)}")
+        if not isinstance(stored[name], dict) or "own" not in stored[name]:
+            raise CheckpointError(f"{folder} holds {name} itself: leave {name}= out, or the model would be another.")
+    return stored_model(folder, own)
+
+
+def read_model_files(folder: str | Path) -> RunFiles:
+    """Read the files of a run, if they are of the form that this version writes.
+
+    Raises:
+        CheckpointError: If another version wrote them.
+    """
+    files = read_run(folder)
+    if files.manifest.get("written_by") != WRITTEN_BY:
+        version = files.manifest.get("versions", {}).get("latentry", "unknown")
+        raise CheckpointError(
+            f"{folder} holds a run in a form that this version does not read (latentry {version}, without a record of the rows "
+            "held out): fit the model again."
+        )
+    return files
+
+
+def stored_model(folder: str | Path, own: Mapping[str, Any]) -> Any:
+    """The model in a run folder; of ``own``, what the folder cannot hold is taken."""
+    files = read_model_files(folder)
+    manifest = files.manifest
+    kind = _class_of(manifest["model"])
+    model = kind().set_params(**_restore_parameters(folder, manifest["parameters"], own))
+    model.record_ = FitRecord.restore(manifest["record"], files.weights, kind.facts_class)
+    _restore_features(model, manifest)
+    model.state_ = _restore_state(model, files, folder)
+    model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")
+    model.history_ = History(files.history)
+    model.check_loaded(str(folder))
+    return model
+
+
+def _class_of(name: str) -> Any:
+    from latentry.models.registry import model_class  # the registry imports every model, and models are saved from here
+
+    return model_class(name)
+
+
+def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {}
+    for name, value in stored.items():
+        if isinstance(value, dict) and "own" in value:
+            if name not in own:
+                raise CheckpointError(
+                    f"{folder} was fitted with your own {name} {value['own']!r}, which a file cannot hold: pass it in Python, "
+                    f"as latentry.load({str(folder)!r}, {name}={value.get('like', value['own'].split('.')[-1])})."
+                )
+            parameters[name] = _alike(folder, name, own[name], value)
+        elif isinstance(value, dict):
+            parameters[name] = {key: _restored_part(name, part) for key, part in value["mapping"].items()}
+        else:
+            parameters[name] = tuple(value) if isinstance(value, list) else value
+    return parameters
+
+
+def _alike(folder: str | Path, name: str, given: Any, stored: Mapping[str, Any]) -> Any:
+    """What was given, if it has the names of what the model was fitted with."""
+    if "like" in stored and (not isinstance(given, Mapping) or _plain(name, given).get("like") != stored["like"]):
+        raise CheckpointError(f"{name} = {given!r} is not what {folder} was fitted with: give {stored['like']}.")
+    return given
+
+
+def _restore_features(model: Any, manifest: Mapping[str, Any]) -> None:
+    shapes = dict(model.record_.layout.shapes)
+    if tuple(shapes) == ("x",) and len(shapes["x"]) == 1:
+        model.n_features_in_ = shapes["x"][0]
+    if manifest["feature_names_in"]:
+        model.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
+
+
+def _restore_state(model: Any, files: RunFiles, folder: str | Path) -> RunState:
+    counters = dict(files.manifest["state"])
+    like = blank_trees(model.build, model.phases(), counters)
+    where = f"{folder}/optimiser.safetensors"
+    trees = {name: fill(name, tree, files.optimiser, where) for name, tree in like.items()}
+    return RunState.restore(counters, trees, files.history)
+
+
+def require_same(earlier: Any, model: Any, data: Dataset) -> None:
+    """Refuse to resume with another model, other parameters or other data, by name."""
+    if type(earlier) is not type(model):
+        raise CheckpointError(f"the earlier run is a {type(earlier).__name__}, not a {type(model).__name__}.")
+    before, now = _parameters(earlier), _parameters(model)
+    for name in now:
+        if name not in _FREE_TO_CHANGE and before[name] != now[name]:
+            raise CheckpointError(
+                f"the earlier run has {name} = {before[name]!r}, this model {now[name]!r}: resume with the same, or start anew."
+            )
+    if data.fingerprint != earlier.record_.fingerprint:
+        earlier.record_.layout.require(data.layout)
+        raise DataError(
+            "the data differ from those of the earlier run (same shapes, other values): start anew instead."
+        )

@@ -1,0 +1,56 @@
+"""Groups of parameters that few users touch: immutable, and known to get_params, set_params and clone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import jax
+
+from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole
+
+__all__ = ["Settings", "Training"]
+
+
+class Settings:
+    """A frozen dataclass of parameters, held by a model as one of its own: ``model.set_params(training__clip=1)``."""
+
+    constraints: ClassVar[Mapping[str, Rule]]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT002 (scikit-learn's signature)
+        """Return the parameters by name, as scikit-learn asks for them."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+
+    def __call__(self, **changes: Any) -> Self:
+        """Return the same settings with some of them changed: ``model.training(clip=None)``."""
+        return replace(self, **changes)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Training(Settings):
+    """How a loss is descended.
+
+    Args:
+        schedule: "constant", "cosine", "warmup", or an Optax schedule.
+        clip: Largest norm of the gradient, or None.
+        patience: Epochs without a better held-out loss before training ends; None for never.
+        beta: Weight of the divergence in an evidence lower bound (Higgins et al., *beta-VAE*, 2017); 1 is the bound itself.
+    """
+
+    schedule: str | Callable[[jax.Array], jax.Array] = "cosine"
+    clip: float | None = 5.0
+    patience: int | None = 20
+    beta: float = 1.0
+
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        "schedule": NameOrFunction("a schedule", "an Optax schedule"),
+        "clip": Real(above=0, none=True),
+        "patience": Whole(1, none=True),
+        "beta": Real(least=0),
+    }
+
+    @property
+    def rates(self) -> dict[str, Any]:
+        """What a :class:`latentry.training.Phase` is told: schedule, clip and patience."""
+        return {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}

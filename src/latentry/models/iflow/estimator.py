@@ -1,0 +1,192 @@
+"""The identifiable flow: exact maximum likelihood of latents whose distribution changes with the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+import jax
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.contracts import (
+    DecodesLatents,
+    HasLatentDistributions,
+    HasLikelihood,
+    LatentDistributions,
+    ModelFacts,
+    SamplesByDomain,
+)
+from latentry.data import Dataset
+from latentry.errors import DataError
+from latentry.models.domain_prior import (
+    PRIOR_RULES,
+    Conditional,
+    DomainModelFacts,
+    DomainPrior,
+    FlowMap,
+    IdentifiableFlow,
+    Priors,
+    Stages,
+    check_columns,
+    domains_of,
+    drawn_by_domain,
+    negative_log_likelihood,
+    refuse_sparse_settings,
+)
+from latentry.models.estimator import (
+    COMMON,
+    EVIDENCE_BOUND,
+    Flag,
+    Group,
+    LatentModel,
+    Rule,
+    Training,
+    Whole,
+    Widths,
+    decoded,
+    scores,
+)
+from latentry.models.networks import Design, Observations
+from latentry.training import Phase
+
+__all__ = ["IFlow"]
+
+
+@final
+@dataclass(eq=False, repr=False)
+class IFlow(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, DecodesLatents):
+    r"""Identifiable latents by exact maximum likelihood: :math:`z = g(x)`, :math:`z_i \mid u` in the exponential family.
+
+    The noiseless limit of the identifiable VAE (Khemakhem et al., *Variational autoencoders and nonlinear ICA*, 2020),
+    fitted without a bound. It needs domains in which the latents' distributions differ: with Gaussian latents whose means and
+    variances change, 2n + 1 domains identify n latents up to order, scale and sign.
+
+    With fewer latents than columns, or ``noisy=True``, an exact density of x does not exist or is the wrong one: then
+    the fit is staged as in :class:`IVAE`, and the score is a bound.
+
+    What it cannot do: when only means change between domains, the latents stay mixed, however good the fit.
+
+    Args:
+        noisy: Whether the columns hold observation noise besides the latents.
+        prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or
+            "exponential" (mean, variance and further statistics).
+        domain_prior: How it changes: see :class:`DomainPrior`.
+        flow: The invertible map: see :class:`FlowMap`.
+        hidden: Widths of encoder and decoder, in a staged fit.
+
+    For the other arguments see :class:`LatentModel`; ``latent_dim=None`` takes as many latents as columns.
+    """
+
+    latent_dim: int | None = None
+    epochs: int = 100
+    batch_size: int = 256
+    learning_rate: float = 5e-3
+    validation: float = 0.1
+    restarts: int = 1
+    seed: int = 0
+    progress: bool | str = "auto"
+    noisy: bool = False
+    prior: str = "gaussian"
+    hidden: Sequence[int] = field(default=(128, 128))
+    training: Training = Training()
+    domain_prior: DomainPrior = DomainPrior(shrink=0.1)
+    flow: FlowMap = FlowMap()
+
+    name: ClassVar[str] = "iflow"
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        **COMMON,
+        **PRIOR_RULES,
+        "latent_dim": Whole(1, none=True),
+        "noisy": Flag(),
+        "hidden": Widths(),
+        "domain_prior": Group(DomainPrior),
+        "flow": Group(FlowMap),
+    }
+    facts_class: ClassVar[type[ModelFacts]] = DomainModelFacts
+    least_domains: ClassVar[int] = 2
+    takes_latents_from_data: ClassVar[bool] = True
+
+    def learn_facts(self, data: Dataset) -> DomainModelFacts:
+        """Note how often each domain occurs, and whether the fit is exact."""
+        if data.names != ("x",) or len(data.layout.shape("x")) != 1:
+            raise DataError("IFlow takes one table of numbers: pass an array (rows, columns) as the only modality.")
+        refuse_sparse_settings(self.domain_prior, "IFlow")
+        options: dict[str, Any] = {"latents": self.latent_dim, "seed": self.seed, "model": "IFlow"}
+        domains = domains_of(data, self.prior, self.domain_prior, **options)
+        exact = not self.noisy and (self.latent_dim is None or self.latent_dim >= data.layout.size)
+        if exact:
+            check_columns(data, "x")
+        return DomainModelFacts(Observations({"x": "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
+
+    def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
+        """Return the Gaussian modalities."""
+        return facts.gaussian
+
+    @property
+    def priors(self) -> Priors:
+        """The prior in each domain of the data."""
+        return Priors(self.prior, self.domain_prior, self.record_)
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """Return the data with a continuous u in units of its own spread."""
+        return self.priors.prepared(data)
+
+    def build(self, key: jax.Array) -> IdentifiableFlow | Conditional:
+        """Return a map that begins as a rotation, behind networks if the fit is staged."""
+        latents = self.record_.layout.size if self.latent_dim is None else self.latent_dim
+        if self.priors.facts.exact:
+            return self.priors.exact_flow(latents, self.flow, key)
+        design = Design(tuple(self.hidden))
+        return self.priors.conditional(design, latents, flow=self.flow, sight="data", draws=1, key=key)
+
+    def phases(self) -> tuple[Phase, ...]:
+        """Return one phase, or three when staged."""
+        stages = Stages(self.epochs, self.learning_rate, self.training, self.flow, self.domain_prior.shrink)
+        if self.priors.facts.exact:
+            return stages.single(negative_log_likelihood, direction=self.flow.direction)
+        return stages.staged()
+
+    @property
+    def score_name(self) -> str:
+        """What the score is."""
+        exact = not self.noisy if self.fit_record() is None else self.priors.facts.exact
+        return "log likelihood" if exact else EVIDENCE_BOUND
+
+    # Answers ----------------------------------------------------------------------------------
+
+    def likelihoods(self) -> Mapping[str, str]:
+        """Return the name of the likelihood of each modality."""
+        return self.priors.facts.observations.likelihoods
+
+    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``."""
+        return scores(self, X, y, seed)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better."""
+        return float(self.score_rows(X, y).mean())
+
+    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> Any:
+        """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
+
+        Args:
+            n: How many.
+            domain: Of all of them, or of each; by default domains occur as often as they did in the data.
+            seed: Of the draws.
+        """
+        return drawn_by_domain(self, self.priors, n, domain, seed)
+
+    def decode(self, latents: Any) -> Any:
+        """Return the data that have these latents (rows, latents), or what is expected of them, in the units of the data."""
+        return decoded(self, latents)
+
+    def latent_distributions(self, u: Any = None) -> LatentDistributions:
+        """Return the distribution of each latent in each domain, as it was learned: what the identifiability audit reads.
+
+        Args:
+            u: For a continuous u, the values (rows) at which they are wanted; some of the training rows by default.
+        """
+        check_is_fitted(self)
+        return self.priors.distributions(self.module_.prior, u)

@@ -1,0 +1,74 @@
+"""What networks look like, apart from the data: from parameters and a layout to networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from latentry.data import Layout
+from latentry.models.networks.networks import ModalityNets
+from latentry.models.networks.observations import Observations
+from latentry.models.networks.settings import Networks
+from latentry.nets import Dense, Head, decoder_for, encoder_for, head_for
+
+__all__ = ["Design"]
+
+
+class BesideEncoder(eqx.Module):
+    """An encoder that sees a vector beside the row."""
+
+    features: Any
+    top: Dense
+
+    def __call__(self, row: jax.Array, beside: jax.Array) -> jax.Array:
+        return self.top(jnp.concatenate([jax.nn.gelu(self.features(row)), beside]))
+
+
+@dataclass(frozen=True)
+class Design:
+    """What networks look like, apart from the data."""
+
+    hidden: tuple[int, ...] = (64, 64)
+    encoder: Any = "auto"
+    decoder: Any = "auto"
+    observation_scale: float | None = None
+    temperature: float = 0.5
+    beside: int = 0  # numbers that the encoder sees beside the row
+
+    @classmethod
+    def of(cls, hidden: Any, encoder: Any, decoder: Any, settings: Networks) -> Design:
+        """Return the design that a model's parameters ask for."""
+        return cls(tuple(hidden), encoder, decoder, settings.observation_scale, settings.temperature)
+
+    def build(self, layout: Layout, seen: Observations, latents: int, key: jax.Array) -> ModalityNets:
+        """ModalityNets for the layout of the data."""
+        keys = iter(jax.random.split(key, 2 * len(layout.shapes)))
+        heads = {name: self._head(layout, seen, name) for name in layout.modalities}
+        encoders = {name: self._encoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
+        decoders = {name: self._decoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
+        return ModalityNets(encoders, decoders, heads, latents)
+
+    def _head(self, layout: Layout, seen: Observations, name: str) -> Head:
+        kind, levels = seen.likelihoods[name], seen.levels.get(name, 0)
+        scale, temperature = self.observation_scale, self.temperature
+        return head_for(kind, layout.shape(name), levels=levels, scale=scale, temperature=temperature)
+
+    def _encoder(self, shape: tuple[int, ...], head: Head, latents: int, key: jax.Array) -> Any:
+        seen = jax.eval_shape(head.features, jax.ShapeDtypeStruct(shape, jnp.float32)).shape
+        width = self.hidden[-1] if self.hidden else 2 * latents
+        outputs = width if self.beside else 2 * latents
+        net = encoder_for(seen, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
+        if not self.beside:
+            return net
+        return BesideEncoder(
+            net, Dense(width + self.beside, 2 * latents, self.hidden[-1:], key=jax.random.fold_in(key, 1))
+        )
+
+    def _decoder(self, shape: tuple[int, ...], head: Head, latents: int, key: jax.Array) -> Any:
+        return decoder_for(
+            latents, shape, parameters=head.parameters, hidden=self.hidden, architecture=self.decoder, key=key
+        )

@@ -1,0 +1,74 @@
+"""An encoder, a decoder and a likelihood head for each modality: the part that variational models share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from latentry.data import Batch
+from latentry.nets import Head, product_of_experts
+
+__all__ = ["ModalityNets"]
+
+
+class ModalityNets(eqx.Module):
+    """An encoder, a decoder and a likelihood head for each modality."""
+
+    encoders: dict[str, Any]
+    decoders: dict[str, Any]
+    heads: dict[str, Head]
+    latents: int = eqx.field(static=True)
+
+    def encode(self, batch: Batch, prior: Any = None, beside: tuple[Any, ...] = ()) -> tuple[jax.Array, jax.Array]:
+        """Posterior mean and standard deviation of each latent, from whatever was observed.
+
+        ``prior`` gives mean and log-scale for each row, standard normal when it is None; what is ``beside`` the data
+        goes to the encoders too.
+        """
+        outputs = {
+            name: jax.vmap(lambda row, *more, name=name: self.encoders[name](self.heads[name].features(row), *more))(
+                batch.values[name], *beside
+            )
+            for name in self.encoders
+        }
+        means = {name: output[:, : self.latents] for name, output in outputs.items()}
+        log_scales = {name: jnp.clip(output[:, self.latents :], -7, 7) for name, output in outputs.items()}
+        return product_of_experts(means, log_scales, batch.observed, prior)
+
+    def decode(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """Parameters of each modality's likelihood."""
+        return {name: jax.vmap(decoder)(latents) for name, decoder in self.decoders.items()}
+
+    def fit_of(self, latents: jax.Array, batch: Batch) -> jax.Array:
+        """Log density of each row's observed modalities given its latents."""
+        total = jnp.zeros(latents.shape[0])
+        for name, outputs in self.decode(latents).items():
+            density = jax.vmap(self.heads[name].log_density)(outputs, batch.values[name])
+            total = total + batch.observed[name] * density.reshape(len(density), -1).sum(axis=1)
+        return total
+
+    def elbo(self, batch: Batch, key: jax.Array, seen: Any = None) -> tuple[jax.Array, jax.Array]:
+        r"""Per row, the two parts of :math:`\mathbb E_q \log p(x \mid z) - D(q(z \mid x) \,\|\, p(z))`.
+
+        The divergence from the standard normal is in closed form; the expectation is one reparametrised draw
+        (Kingma and Welling, *Auto-encoding variational Bayes*, 2014). ``seen`` may hide observed modalities from the
+        encoder: a posterior that knows less still bounds the evidence of all that was observed.
+        """
+        mean, scale = self.encode(batch if seen is None else batch._replace(observed=seen))
+        latents = mean + scale * jax.random.normal(key, mean.shape)
+        divergence = 0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)
+        return self.fit_of(latents, batch), divergence.sum(axis=1)
+
+    def means(self, latents: jax.Array) -> dict[str, jax.Array]:
+        """Expected values of every modality."""
+        return {name: jax.vmap(self.heads[name].mean)(out) for name, out in self.decode(latents).items()}
+
+    def draw(self, latents: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
+        """Every modality, with observation noise."""
+        outputs, drawn = self.decode(latents), {}
+        for name, noise in zip(outputs, jax.random.split(key, len(outputs)), strict=True):
+            drawn[name] = jax.vmap(self.heads[name].draw)(outputs[name], jax.random.split(noise, len(latents)))
+        return drawn

@@ -1,0 +1,5 @@
+"""The variational autoencoder."""
+
+from latentry.models.vae.estimator import VAE
+
+__all__ = ["VAE"]
