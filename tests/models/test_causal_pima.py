@@ -117,9 +117,7 @@ def test_experts_have_parameters_with_errors(model, columns):
 
 
 def test_what_was_measured_is_kept_and_the_rest_is_filled(model, test_rows, data):
-    half = lt.Dataset(
-        dict(test_rows.values), observed={"table": np.arange(300) % 2 == 0, "curve": np.ones(300, bool)}
-    )
+    half = lt.Dataset(dict(test_rows.values), observed={"table": np.arange(300) % 2 == 0, "curve": np.ones(300, bool)})
     filled = model.impute(half)
     assert (filled["table"][::2] == test_rows["table"][::2]).all()
     guess, truth = filled["table"][1::2], test_rows["table"][1::2]
@@ -251,7 +249,10 @@ BAD = [
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),
     ({"experts": {"curv": LINE}}, "did you mean 'curve'"),
     ({"experts": {"curve": 3}}, "make it with latentry.nets.expert"),
-    ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\)\. Return a row of 'curve'"),
+    (
+        {"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}},
+        r"returns shape \(7,\)\. Return a row of 'curve'",
+    ),
     ({"experts": {"curve": expert(lambda a: np.asarray(float(a) * GRID), a=1.0)}}, "is not differentiable"),
     ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "gradient is not finite"),
     ({"experts": {"curve": expert(lambda b: b * jnp.asarray(GRID), a=1.0)}}, "must take the parameters a by name"),
@@ -269,7 +270,10 @@ def test_bad_parameters_get_a_sentence(data, changes, sentence):
 
 def test_interventions_on_unknown_nodes_and_labels(data):
     labelled = data.with_domain(["a", "b"] * 200)
-    for given, sentence in (({"c": {"kind": 1}}, "is no label of the domain"), ({"a": {"king": 1}}, "did you mean 'kind'")):
+    for given, sentence in (
+        ({"c": {"kind": 1}}, "is no label of the domain"),
+        ({"a": {"king": 1}}, "did you mean 'kind'"),
+    ):
         with pytest.raises(lt.DataError, match=sentence):
             lt.CausalPIMA().set_params(**SMALL, interventions=given).fit(labelled)
 

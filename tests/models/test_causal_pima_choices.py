@@ -20,7 +20,9 @@ def made(rows=256, seed=0):
     coins = rng.integers(0, 2, size=(rows, 2))
     steep = 1 + 0.3 * rng.normal(size=rows)
     table = (2.0 * coins - 1) @ np.array([[1.5, 0.5, 0.0], [0.3, -1.2, 1.4]]) + 0.2 * rng.normal(size=(rows, 3))
-    line = (np.where(coins[:, 0], 1.0, -1.0) * steep)[:, None] * np.linspace(0, 1, 6) + 0.05 * rng.normal(size=(rows, 6))
+    line = (np.where(coins[:, 0], 1.0, -1.0) * steep)[:, None] * np.linspace(0, 1, 6) + 0.05 * rng.normal(
+        size=(rows, 6)
+    )
     return lt.Dataset({"table": table, "line": line}, factors={"cell": 2 * coins[:, 0] + coins[:, 1]})
 
 
@@ -80,7 +82,9 @@ def test_the_bound_weighs_decoders_by_the_clusters(apart, test_rows):
     total = np.zeros(8)
     head = module.networks.heads["line"]
     for cluster in range(4):
-        decoder = jax.tree.map(lambda leaf, at=cluster: leaf[at] if hasattr(leaf, "shape") else leaf, module.own["line"])
+        decoder = jax.tree.map(
+            lambda leaf, at=cluster: leaf[at] if hasattr(leaf, "shape") else leaf, module.own["line"]
+        )
         for row in range(8):
             density = float(head.log_density(decoder(drawn[row]), batch.values["line"][row]).sum())
             weight = gamma[row, cluster]
@@ -116,7 +120,9 @@ def test_latents_decode(apart, test_rows):
 def test_edges_over_restarts(data, apart):
     found = apart.restart_frequencies(data, restarts=1)
     assert found.runs == 2
-    assert found.of(("N1", "N2")) == 0  # the coins are independent; a wrong edge has odds of 1 in 50 by Schwarz's penalty
+    assert (
+        found.of(("N1", "N2")) == 0
+    )  # the coins are independent; a wrong edge has odds of 1 in 50 by Schwarz's penalty
     with pytest.raises(lt.DataError, match="restarts=0"):
         apart.restart_frequencies(data, restarts=0)
 

@@ -134,7 +134,9 @@ def test_structural_em_undoes_a_linear_mixture_and_finds_the_collider(seed):
     graph = complete_graph(experiments.names, experiments.outcomes)
     blank = Gaussians(np.zeros((8, 3)), np.tile(np.eye(3), (8, 1, 1)))
     rows = Encoded(z, np.full(z.shape, 1e-4))
-    latent = Latent(np.eye(3), z.mean(axis=0), blank, graph, table_terms(graph, gamma.sum(axis=0)[None], experiments.free))
+    latent = Latent(
+        np.eye(3), z.mean(axis=0), blank, graph, table_terms(graph, gamma.sum(axis=0)[None], experiments.free)
+    )
     free = shape_of((2, 2, 2), 3, means="free", full=True)
     begun = dataclasses.replace(latent, gaussians=m_step(moments(latent.encoded(rows), gamma), free, blank))
     sure = climb(rows, begun, free, experiments, steps=20).gamma
@@ -170,7 +172,10 @@ def test_a_sum_of_parts_is_read_as_such(outcomes):
     read = np.stack(np.unravel_index(found, outcomes), axis=1)
     assert gap > 0.01
     for node in range(len(outcomes)):  # every true node is some read node, with its values renamed
-        pairs = [set(zip(cells[order][:, node].tolist(), read[:, other].tolist(), strict=True)) for other in range(len(outcomes))]
+        pairs = [
+            set(zip(cells[order][:, node].tolist(), read[:, other].tolist(), strict=True))
+            for other in range(len(outcomes))
+        ]
         assert min(len(pair) for pair in pairs) == outcomes[node]
 
 

@@ -10,7 +10,9 @@ SMALL = {"flow__blocks": 1, "flow__components": 2, "epochs": 6, "batch_size": 64
 def test_the_better_model_is_chosen_by_rows_that_none_saw():
     """Sources with changing spreads: a prior that only moves cannot follow."""
     data = lt.generators.segments(domains=4, rows_per_domain=200, latents=2, layers=1, seed=0)
-    found = choose([lt.IFlow().set_params(**SMALL, prior="mean"), lt.IFlow().set_params(**SMALL, prior="variance")], data, seed=1)
+    found = choose(
+        [lt.IFlow().set_params(**SMALL, prior="mean"), lt.IFlow().set_params(**SMALL, prior="variance")], data, seed=1
+    )
     assert found.model.prior == "variance"
     assert found.scores[1] > found.scores[0] + 2 * found.errors[0]
     assert found.errors[1] == 0

@@ -108,7 +108,14 @@ def fitted(rows_for):
 
 def test_fit_twice_is_fit_once(name, rows, fitted):
     model = fitted[name]
-    assert (quick(name, ).fit(rows).transform(rows) == model.transform(rows)).all()
+    assert (
+        quick(
+            name,
+        )
+        .fit(rows)
+        .transform(rows)
+        == model.transform(rows)
+    ).all()
     assert (clone(model).fit(rows).transform(rows) == model.transform(rows)).all()
 
 

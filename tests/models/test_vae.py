@@ -146,7 +146,11 @@ def test_hidden_modalities_leave_every_row_something():
 def test_beta_trades_fit_for_divergence(curved):
     last = {}
     for beta in (0.1, 4.0):
-        model = lt.VAE().set_params(training__beta=beta, epochs=15, hidden=(16,), learning_rate=1e-2, progress=False).fit(curved)
+        model = (
+            lt.VAE()
+            .set_params(training__beta=beta, epochs=15, hidden=(16,), learning_rate=1e-2, progress=False)
+            .fit(curved)
+        )
         last[beta] = model.history_[-1]
     assert last[0.1]["divergence"] > last[4.0]["divergence"]
     assert last[0.1]["reconstruction"] < last[4.0]["reconstruction"]

@@ -85,9 +85,13 @@ def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
         for name, parameter in expert.parameters.items():
             if parameter.per not in ("cluster", "all", *names):
                 known = nearest(str(parameter.per), ("cluster", "all", *names))
-                raise DataError(f"experts[{modality!r}]: parameter {name!r} is per {parameter.per!r}, which is not known{known}")
+                raise DataError(
+                    f"experts[{modality!r}]: parameter {name!r} is per {parameter.per!r}, which is not known{known}"
+                )
     if set(model.experts) == set(data.names):
-        raise DataError("experts stand for every modality: at least one must have a network, or the latents mean nothing.")
+        raise DataError(
+            "experts stand for every modality: at least one must have a network, or the latents mean nothing."
+        )
 
 
 def _check_per_cluster(model: Any, data: Dataset) -> None:
@@ -95,7 +99,9 @@ def _check_per_cluster(model: Any, data: Dataset) -> None:
         if modality not in data.names:
             raise DataError(f"per_cluster names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
         if modality in (model.experts or {}):
-            raise DataError(f"{modality!r} is both in experts and in per_cluster: an expert is its decoder. Name it in one.")
+            raise DataError(
+                f"{modality!r} is both in experts and in per_cluster: an expert is its decoder. Name it in one."
+            )
 
 
 def _check_interventions(model: Any, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:
@@ -108,7 +114,9 @@ def _check_interventions(model: Any, data: Dataset, names: tuple[str, ...], outc
     labels = [str(label) for label in data.domain.labels]
     for label, do in model.interventions.items():
         if str(label) not in labels:
-            raise DataError(f"interventions names {label!r}, which is no label of the domain{nearest(str(label), labels)}")
+            raise DataError(
+                f"interventions names {label!r}, which is no label of the domain{nearest(str(label), labels)}"
+            )
         if not isinstance(do, Mapping):
             raise DataError(f"interventions[{label!r}] = {do!r}: give the nodes that were set, such as {{'N1': 1}}.")
         as_values(do, names, outcomes, f"interventions[{label!r}]")

@@ -201,7 +201,11 @@ class CausalPIMA(
             return {}
 
         def decoders(cluster_key: jax.Array) -> dict[str, Any]:
-            built = self._design().build(self.record_.layout, self.facts.observations, self.latent_dim, cluster_key).decoders
+            built = (
+                self._design()
+                .build(self.record_.layout, self.facts.observations, self.latent_dim, cluster_key)
+                .decoders
+            )
             return {name: built[name] for name in self.mixture.per_cluster}
 
         stacked: dict[str, Any] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
@@ -224,7 +228,9 @@ class CausalPIMA(
         done = [*self.facts.experiments, {}]  # the last is mere observation
         values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
         free = np.array([[name not in do for name in names] for do in done], float)
-        excluded = [[any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done]
+        excluded = [
+            [any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done
+        ]
         experiments = Experiments(names, outcomes, free, BLOCKED * np.array(excluded, float))
         knowledge = Knowledge(names, known.tiers, tuple(known.required), tuple(known.forbidden))
         shape = shape_of(outcomes, self.latent_dim, means=means, full=self.mixture.covariance == "full")
@@ -266,20 +272,32 @@ class CausalPIMA(
         moving = only("networks", "own") if self.graph == "search" else trained_graph
         reads = replace(hook, guided=True) if guided else None
         return (
-            Phase("coordinates", before, first, self.learning_rate, trainable=only("networks", "own"), after_epoch=reads, **rates),
+            Phase(
+                "coordinates",
+                before,
+                first,
+                self.learning_rate,
+                trainable=only("networks", "own"),
+                after_epoch=reads,
+                **rates,
+            ),
             Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
         )
 
     def _balance(self) -> float:
         if self.mixture.balance is not None:
             return float(self.mixture.balance)
-        entries = sum(math.prod(shape) for name, shape in self.record_.layout.shapes if name not in (self.experts or {}))
+        entries = sum(
+            math.prod(shape) for name, shape in self.record_.layout.shapes if name not in (self.experts or {})
+        )
         return max(1.0, entries / _NUMBERS_AS_ONE)
 
     def check_loaded(self, folder: str) -> None:
         """An expert of your own is not in the folder: the one given must make the rows that were fitted."""
         for name, decoder in self.module_.experts.items():
-            if not np.allclose(decoder.rows(), decoder.fitted, rtol=1e-3, atol=1e-5 * float(jnp.abs(decoder.fitted).max())):
+            if not np.allclose(
+                decoder.rows(), decoder.fitted, rtol=1e-3, atol=1e-5 * float(jnp.abs(decoder.fitted).max())
+            ):
                 raise CheckpointError(
                     f"experts[{name!r}] makes other rows than the expert that {folder} was fitted with: another formula, or "
                     "another grid. Give the same."

@@ -112,7 +112,8 @@ class _Layout:
         self._rows, self._slopes = _compiled(expert, groups)
         parameters = [expert.parameters[name] for name, _ in groups]
         self.low, self.high, self.start = (
-            np.repeat([getattr(p, part) for p in parameters], self.sizes).astype(float) for part in ("low", "high", "start")
+            np.repeat([getattr(p, part) for p in parameters], self.sizes).astype(float)
+            for part in ("low", "high", "start")
         )
 
     def pack(self, values: dict[str, Any]) -> Array:

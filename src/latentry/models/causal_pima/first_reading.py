@@ -49,7 +49,10 @@ def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int],
             continue
         means = np.eye(count)[labels].T @ rows / np.bincount(labels, minlength=count)[:, None]
         cells, gap = reading(means, outcomes, seed)
-        clear = (round(gap, 9), -float(((rows - means[labels]) ** 2).sum()))  # one node reads all alike: then tight groups
+        clear = (
+            round(gap, 9),
+            -float(((rows - means[labels]) ** 2).sum()),
+        )  # one node reads all alike: then tight groups
         if clear > clearest:
             best, clearest = cells[labels], clear
     if best is None:  # fewer distinct rows than clusters: any assignment will do
@@ -81,7 +84,9 @@ def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) 
         fits = fits & ~fits.all(axis=1, keepdims=True)  # speaks in rows in which this node was set
         for other in range(len(outcomes)):
             if outcomes[other] == count:
-                agreement = np.eye(count)[read[other]].T @ fits + 1e-6 * np.eye(count)  # as they are, if nothing speaks for more
+                agreement = np.eye(count)[read[other]].T @ fits + 1e-6 * np.eye(
+                    count
+                )  # as they are, if nothing speaks for more
                 places[other, node] = linear_sum_assignment(-agreement)[1]
                 names[other, node] = agreement[np.arange(count), places[other, node]].sum() + 1e-3 * (other == node)
     renamed = np.empty_like(read)

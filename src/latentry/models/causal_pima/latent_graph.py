@@ -99,7 +99,9 @@ class LatentGraph:
                 least = min(content[one], content[self.names[j]])
                 shared = content[one] + content[self.names[j]] - _entropy(law.sum(axis=away))
                 if least >= _NOTHING and shared > _COPY * least:
-                    found.append(f"nodes {one} and {self.names[j]} are copies of each other: one feature read twice. {_REMEDY}")
+                    found.append(
+                        f"nodes {one} and {self.names[j]} are copies of each other: one feature read twice. {_REMEDY}"
+                    )
         return tuple(found)
 
     def to_text(self) -> str:
@@ -144,7 +146,9 @@ def _entropy(law: np.ndarray) -> float:
 
 def warn_reversible(found: LatentGraph, do: Mapping[str, int]) -> None:
     """An intervention on a node with an undirected edge has different effects in equivalent graphs."""
-    loose = [edge for edge in found.reversible if len(set(edge) & set(do)) == 1]  # with both ends set, it does not matter
+    loose = [
+        edge for edge in found.reversible if len(set(edge) & set(do)) == 1
+    ]  # with both ends set, it does not matter
     if loose:
         a, b = loose[0]
         warnings.warn(

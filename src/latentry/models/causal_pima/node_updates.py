@@ -116,7 +116,9 @@ class UpdateNodes:
         eye, origin = np.eye(places.means.shape[1]), np.zeros(places.means.shape[1])
         latent = Latent(eye, origin, places, graph, table_terms(graph, counts, nodes.experiments.free))
         if self.look:  # the latents are there already: the mixture goes to them
-            latent = replace(latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians))
+            latent = replace(
+                latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians)
+            )
         module = self._with(module, Found(latent, counts, gamma, 0.0))
         labels = module.labels.at[jnp.asarray(numbers_of(data).rows)].set(jnp.asarray(cells, jnp.int32))
         module = eqx.tree_at(lambda m: m.labels, module, labels)

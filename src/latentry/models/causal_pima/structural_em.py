@@ -164,7 +164,9 @@ def climb(
         if unmix:
             latent = _unmixed(rows, latent, gamma)
             seen = latent.encoded(rows)
-        latent = replace(latent, gaussians=m_step(moments(seen, gamma), shape, latent.gaussians, pseudo=pseudo), terms=terms)
+        latent = replace(
+            latent, gaussians=m_step(moments(seen, gamma), shape, latent.gaussians, pseudo=pseudo), terms=terms
+        )
     seen = latent.encoded(rows)
     gamma, total = e_step(seen, latent.gaussians, experiments.log_table(latent.terms))
     volume = len(gamma) * float(np.linalg.slogdet(latent.unmixing)[1])
@@ -240,7 +242,9 @@ def best_graph(
         fresh = [graph for kind, graph in offers.items() if kind not in tried]
         tried |= set(offers)
         reached = [_reached(rows, best, graph, shape, experiments, steps, unmix) for graph in fresh]
-        best = climb(rows, best.latent, shape, experiments, steps=steps, unmix=unmix)  # as many rounds as its rivals had
+        best = climb(
+            rows, best.latent, shape, experiments, steps=steps, unmix=unmix
+        )  # as many rounds as its rivals had
         winner = max(reached, key=Found.score, default=best)
         if winner.score() <= best.score() + _GAIN:
             return best

@@ -187,7 +187,12 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     def build(self, key: jax.Array) -> Adversaries:
         """Return generator, encoder and discriminator."""
         domain_key, style_key, image_key, encoder_key, judge_key, content_key = jax.random.split(key, 6)
-        size, domains, sizes, colours = self.facts.size, self.record_.layout.domain_size, self.networks, self._channels()
+        size, domains, sizes, colours = (
+            self.facts.size,
+            self.record_.layout.domain_size,
+            self.networks,
+            self._channels(),
+        )
         shared = {"width": sizes.channels, "most": sizes.most_channels, "precision": sizes.dtype}
         encoding = self._encoding(domains, domain_key)
         generator = Generator(
@@ -215,9 +220,7 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     def _encoding(self, domains: int, key: jax.Array) -> DomainFlow | DomainEmbedding:
         if self.conditioning == "embedding":
             return DomainEmbedding(self.latent_dim, domains=domains, key=key)
-        return DomainFlow(
-            self.latent_dim, style=self.style_dim, domains=domains, masked=self.mask is not None, key=key
-        )
+        return DomainFlow(self.latent_dim, style=self.style_dim, domains=domains, masked=self.mask is not None, key=key)
 
     def _channels(self) -> int:
         shape = self.record_.layout.shape(self.facts.modality)
@@ -285,9 +288,7 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         codes = self.invert(images, inversion=inversion, domain=domain, steps=steps)
         return self._made(codes, labels, Still())
 
-    def invert(
-        self, images: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
-    ) -> np.ndarray:
+    def invert(self, images: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100) -> np.ndarray:
         """Return the codes c behind images, before a domain changes them, (rows, latents); arguments as of :meth:`translate`."""
         check_is_fitted(self)
         require("inversion", inversion, _INVERSIONS)
@@ -335,7 +336,9 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         given = self._images(images)
         domain = given.domain if domain is None else domain
         if domain is None:
-            raise DataError("the domain that the images come from is needed here: pass domain=, or a Dataset that has it.")
+            raise DataError(
+                "the domain that the images come from is needed here: pass domain=, or a Dataset that has it."
+            )
         return self._labels(domain, len(given))
 
     def _labels(self, domain: Any, rows: int) -> np.ndarray:

@@ -22,7 +22,9 @@ def picture_grid(pictures: Any, *, columns: int, gap: int = 1) -> np.ndarray:
     """
     found = np.asarray(pictures, dtype=np.float64)
     if found.ndim not in (3, 4) or not len(found):
-        raise DataError(f"pictures has shape {found.shape}: give (rows, height, width) or (rows, height, width, channels).")
+        raise DataError(
+            f"pictures has shape {found.shape}: give (rows, height, width) or (rows, height, width, channels)."
+        )
     found = found[..., None] if found.ndim == 3 else found
     count, height, width, channels = found.shape
     lines = -(-count // columns)

@@ -188,9 +188,7 @@ class Fakes:
     def with_quiet(self, codes: jax.Array, domain: jax.Array, rows: int) -> Fakes:
         """The same and the first rows of further ones, without noise in their pixels."""
         pixels = tuple(jnp.concatenate([part, jnp.zeros_like(part[:rows])]) for part in self.pixels)
-        return Fakes(
-            jnp.concatenate([self.codes, codes[:rows]]), jnp.concatenate([self.domain, domain[:rows]]), pixels
-        )
+        return Fakes(jnp.concatenate([self.codes, codes[:rows]]), jnp.concatenate([self.domain, domain[:rows]]), pixels)
 
 
 def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Array | None, key: jax.Array) -> Fakes:
@@ -226,7 +224,9 @@ def _encoded(
     mean, scale = makers.encoder(real)
     codes = mean + scale * jax.random.normal(key, mean.shape)
     members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
-    law = -makers.generator.code_density(jax.lax.stop_gradient(codes)) / codes.shape[1]  # it follows the codes, not they it
+    law = (
+        -makers.generator.code_density(jax.lax.stop_gradient(codes)) / codes.shape[1]
+    )  # it follows the codes, not they it
     found = {
         "divergence": _divergence(mean, scale, batch.weight),
         "matching": mismatch(codes, members),
@@ -236,7 +236,9 @@ def _encoded(
 
 
 def _rebuilding(found: Values, weights: Weights, rows: jax.Array) -> jax.Array:
-    near = weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
+    near = (
+        weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
+    )
     return weights.reconstruction * found["reconstruction"] + near + found["law"]
 
 
@@ -256,8 +258,12 @@ def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
     squares = (codes**2).sum(1)
     pairs = jnp.exp(-jnp.maximum(squares[:, None] + squares - 2 * codes @ codes.T, 0.0) / (2 * size))
     count = members.sum(0)
-    among = ((members.T @ (pairs * (1 - jnp.eye(len(codes))))) * members.T).sum(1) / jnp.maximum(count * (count - 1), 1.0)
-    beside = (size / (size + 1)) ** (size / 2) * jnp.exp(-squares / (2 * (size + 1))) @ members / jnp.maximum(count, 1.0)
+    among = ((members.T @ (pairs * (1 - jnp.eye(len(codes))))) * members.T).sum(1) / jnp.maximum(
+        count * (count - 1), 1.0
+    )
+    beside = (
+        (size / (size + 1)) ** (size / 2) * jnp.exp(-squares / (2 * (size + 1))) @ members / jnp.maximum(count, 1.0)
+    )
     apart = among - 2 * beside + (size / (size + 2)) ** (size / 2)
     return (apart * (count > 1)).sum() / jnp.maximum((count > 1).sum(), 1)
 

@@ -142,7 +142,9 @@ class CGVAE(
     prior: str = "gaussian"
     sparsity: float = 0.02
     mixing_penalty: MixingPenalty = MixingPenalty()
-    training: Training = Training(patience=None)  # an early end would cut the cooling short, in which maps become sparse
+    training: Training = Training(
+        patience=None
+    )  # an early end would cut the cooling short, in which maps become sparse
     networks: Networks = Networks()
     domain_prior: DomainPrior = DomainPrior()
     flow: FlowMap = FlowMap(blocks=6)
@@ -260,7 +262,15 @@ class CGVAE(
         )
 
     def _relaxed(
-        self, name: str, loss: Any, epochs: int, rate: float, trainable: Any, rates: dict[str, Any], *, begun: bool = False
+        self,
+        name: str,
+        loss: Any,
+        epochs: int,
+        rate: float,
+        trainable: Any,
+        rates: dict[str, Any],
+        *,
+        begun: bool = False,
     ) -> tuple[Phase, ...]:
         """A phase with the chosen penalty and one that counts edges; ``begun`` ones go on counting."""
         term, relax = self.mixing_penalty.term, float(self.mixing_penalty.relax)

@@ -54,7 +54,10 @@ def linear_unmixings(
     whole = axes.T @ pooled @ axes + ridge
     scales = np.sqrt(np.diag(pooled))
     found, losses = _search(
-        *(jax.device_put(part.astype(np.float32)) for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)),
+        *(
+            jax.device_put(part.astype(np.float32))
+            for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)
+        ),
         jax.random.split(jax.random.key(seed), _tries(n, len(labels))),
         jnp.float32(weight),
     )

@@ -28,7 +28,9 @@ def domains_of(
     if settings.moving is not None:
         _check_moving(settings.moving, family, data.layout.size if latents is None else latents)
     if settings.table and data.domain is not None and data.domain.is_continuous:
-        problem = "u is continuous, and a table has one row for each label. Leave it out, so that a network in u is learned"
+        problem = (
+            "u is continuous, and a table has one row for each label. Leave it out, so that a network in u is learned"
+        )
         raise refuse("domain_prior__table", settings.table, f"{problem}, or give u as labels.")
     check_domain(data, model)
     return domain_facts(data, seed)

@@ -146,7 +146,9 @@ class Priors:
     def _points(self, u: Any) -> tuple[jax.Array, tuple[Any, ...], np.ndarray]:
         if self.labels is not None:
             if u is not None:
-                raise DataError("u is for models of a continuous u: this one has a distribution for each label. Leave it out.")
+                raise DataError(
+                    "u is for models of a continuous u: this one has a distribution for each label. Leave it out."
+                )
             return jnp.arange(len(self.labels)), tuple(self.labels), self.domains.rows
         few = int(np.clip(self.record.rows // 50, 2, _GRID))  # each stands for enough rows to be measured
         values = np.atleast_1d(np.asarray(self.domains.seen[:few] if u is None else u, dtype=np.float64))
@@ -172,7 +174,9 @@ class Priors:
         given = domain if isinstance(domain, Domain) else Domain.of(np.atleast_1d(np.asarray(domain)))
         codes = given.recode(self.labels, size).values
         if len(codes) not in (1, n):
-            raise DataError(f"domain has {len(codes)} entries, but n = {n}: give one domain for all rows, or one for each.")
+            raise DataError(
+                f"domain has {len(codes)} entries, but n = {n}: give one domain for all rows, or one for each."
+            )
         return jnp.asarray(np.broadcast_to(codes, n), jnp.int32)
 
 

@@ -169,7 +169,9 @@ class Widths(Rule):
 
     def problem(self, value: Any) -> str | None:
         """Say what is wrong."""
-        fine = isinstance(value, (tuple, list)) and all(_number(width, numbers.Integral) and width > 0 for width in value)
+        fine = isinstance(value, (tuple, list)) and all(
+            _number(width, numbers.Integral) and width > 0 for width in value
+        )
         return None if fine else "not a tuple of positive widths. Give one such as (64, 64)."
 
 

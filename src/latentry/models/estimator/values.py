@@ -19,7 +19,9 @@ _MOST_LEVELS = 10_000  # a decoder output per level and entry: more is a mistake
 def likelihoods(chosen: str | Mapping[str, str], modalities: tuple[str, ...]) -> dict[str, str]:
     """The likelihood of each modality: one name for all, or a mapping (Gaussian where it is silent)."""
     if not isinstance(chosen, (str, Mapping)):
-        raise DataError(f"likelihood={chosen!r}: neither a name nor a mapping. Give a name, or a mapping from modality to name.")
+        raise DataError(
+            f"likelihood={chosen!r}: neither a name nor a mapping. Give a name, or a mapping from modality to name."
+        )
     if isinstance(chosen, str):
         found = dict.fromkeys(modalities, chosen)
     else:
@@ -51,10 +53,7 @@ def check_rows(data: Dataset, likelihoods: Mapping[str, str], levels: Mapping[st
             continue
         for start, piece in blocks(data[name]):
             flat = piece.reshape(len(piece), -1)
-            bad = (
-                ~_possible(kind, flat, levels.get(name))
-                & data.observed[name][start : start + len(piece), None]
-            )
+            bad = ~_possible(kind, flat, levels.get(name)) & data.observed[name][start : start + len(piece), None]
             if bad.any():
                 row, entry = np.argwhere(bad)[0]
                 wanted = _wanted(kind, levels.get(name))

@@ -45,7 +45,10 @@ class WeightedSplit:
         single = (jax.nn.logsumexp(pairs, axis=1) - total_weight).sum(axis=1)
         fit, prior = module.networks.fit_of(drawn, batch), module.log_prior(drawn, batch.domain)
         total = a * fit - b * (own - whole) - c * (whole - single) - d * (single - prior)
-        return -row_mean(total, batch), {"reconstruction": -row_mean(fit, batch), "divergence": row_mean(own - prior, batch)}
+        return -row_mean(total, batch), {
+            "reconstruction": -row_mean(fit, batch),
+            "divergence": row_mean(own - prior, batch),
+        }
 
 
 def _pairwise(drawn: jax.Array, mean: jax.Array, log_scale: jax.Array) -> jax.Array:

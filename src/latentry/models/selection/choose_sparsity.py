@@ -61,7 +61,9 @@ class SparsityPath:
         return (self.best[at], *(fit for fit in self.fits[at] if fit is not self.best[at]))
 
     def __repr__(self) -> str:
-        lines = [f"λ = {self.weight:g}, chosen by {self.rows} rows set aside ({self.model.score_name}) and stable edges:"]
+        lines = [
+            f"λ = {self.weight:g}, chosen by {self.rows} rows set aside ({self.model.score_name}) and stable edges:"
+        ]
         lines.append("       λ       score  worse with the price   κ of starts  edges")
         columns = zip(self.weights, self.scores, self.losses, self.errors, self.stability, self.edges, strict=True)
         for weight, score, loss, error, same, edges in columns:
