@@ -33,7 +33,15 @@ from latentry.nets.images import (
     trunk_for,
 )
 from latentry.nets.jacobian_sparsity import PENALTIES, SparsityTerm, jacobians, penalty, strengths
-from latentry.nets.network_choice import ARCHITECTURES, FlatDecoder, FlatEncoder, decoder_for, encoder_for
+from latentry.nets.network_choice import (
+    ARCHITECTURES,
+    Build,
+    FlatDecoder,
+    FlatEncoder,
+    Network,
+    decoder_for,
+    encoder_for,
+)
 from latentry.nets.posterior_product import product_of_experts
 from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
 from latentry.nets.sigmoidal import SigmoidalPrior, sigmoidal_prior
@@ -45,6 +53,7 @@ __all__ = [
     "FAMILIES",
     "HEADS",
     "PENALTIES",
+    "Build",
     "ConditionalPrior",
     "ContentDistribution",
     "ConvolutionDecoder",
@@ -60,6 +69,7 @@ __all__ = [
     "Flow",
     "Head",
     "Mapping",
+    "Network",
     "Parameter",
     "ImageEncoder",
     "SigmoidalPrior",

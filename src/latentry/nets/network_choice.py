@@ -15,7 +15,7 @@ from latentry.errors import DataError, nearest
 from latentry.nets.dense import Dense
 from latentry.nets.images.convolution_networks import ConvolutionDecoder, ConvolutionEncoder
 
-__all__ = ["ARCHITECTURES", "FlatDecoder", "FlatEncoder", "decoder_for", "encoder_for"]
+__all__ = ["ARCHITECTURES", "Build", "FlatDecoder", "FlatEncoder", "Network", "decoder_for", "encoder_for"]
 
 ARCHITECTURES = ("auto", "dense", "convolution")
 Network = Callable[[Array], Array]
