@@ -16,30 +16,40 @@ from latentry.models.estimator.constraints import (
     refuse,
     require,
 )
-from latentry.models.estimator.latent_model import LatentModel
+from latentry.models.estimator.inputs import DataLike, DomainLike, FitOptions, Values
+from latentry.models.estimator.latent_model import AnyModel, LatentModel
 from latentry.models.estimator.reading import completed, outward, read, ready
-from latentry.models.estimator.settings import Settings, Training
+from latentry.models.estimator.scikit_learn import clone
+from latentry.models.estimator.settings import Rates, Schedule, Settings, Training
 from latentry.models.estimator.values import check_latents
 
 __all__ = [
     "COMMON",
     "EVIDENCE_BOUND",
     "HIDDEN_LAYERS",
+    "AnyModel",
     "Choice",
+    "DataLike",
+    "DomainLike",
+    "FitOptions",
     "Flag",
     "Group",
     "LatentModel",
     "NameOrFunction",
     "Names",
+    "Rates",
     "Real",
     "Reals",
     "Rule",
+    "Schedule",
     "Settings",
     "Training",
+    "Values",
     "Whole",
     "Widths",
     "check_draws",
     "check_latents",
+    "clone",
     "completed",
     "decoded",
     "drawn",

@@ -7,9 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from latentry.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    from latentry.models.estimator.settings import Settings
 
 __all__ = [
     "Choice",
@@ -32,17 +35,41 @@ class Rule(ABC):
     """A set of allowed values."""
 
     @abstractmethod
-    def problem(self, value: Any) -> str | None:
-        """Return what is wrong with a value and what to do, as one or two sentences; None if it is allowed."""
+    def problem(self, value: object) -> str | None:
+        """Return what is wrong with a value and what to do, as one or two sentences; None if it is allowed.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
 
 
-def refuse(name: str, value: Any, problem: str) -> DataError:
-    """Return the error of a parameter, as ``name=value: what is wrong. What to do``."""
+def refuse(name: str, value: object, problem: str) -> DataError:
+    """Return the error of a parameter, as ``name=value: what is wrong. What to do``.
+
+    Args:
+        name: Of the parameter.
+        value: That it has.
+        problem: What is wrong, and what to do.
+
+    Returns:
+        The error, to be raised.
+    """
     return DataError(f"{name}={value!r}: {problem}")
 
 
-def require(name: str, value: Any, rule: Rule) -> None:
+def require(name: str, value: object, rule: Rule) -> None:
     """Refuse a value that a rule does not allow.
+
+    Args:
+        name: Of the parameter.
+        value: That it has.
+        rule: Which values it may have.
+
+    Raises:
+        DataError: If the rule does not allow the value.
 
     >>> require("epochs", 0, Whole(1))
     Traceback (most recent call last):
@@ -53,8 +80,17 @@ def require(name: str, value: Any, rule: Rule) -> None:
         raise refuse(name, value, problem)
 
 
-def check_table(owner: Any, table: Mapping[str, Rule], prefix: str = "") -> None:
-    """Check the parameters of a model, and those of the settings that it holds, in the order of the table."""
+def check_table(owner: object, table: Mapping[str, Rule], prefix: str = "") -> None:
+    """Check the parameters of a model, and those of the settings that it holds, in the order of the table.
+
+    Args:
+        owner: The model, or the settings.
+        table: A rule for each parameter.
+        prefix: Of the parameters' names in errors, such as ``training__``.
+
+    Raises:
+        DataError: If a value is not allowed.
+    """
     for name, rule in table.items():
         value = getattr(owner, name)
         require(f"{prefix}{name}", value, rule)
@@ -62,8 +98,12 @@ def check_table(owner: Any, table: Mapping[str, Rule], prefix: str = "") -> None
             check_table(value, rule.kind.constraints, f"{prefix}{name}__")
 
 
-def _number(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+def _is_whole(value: object) -> TypeGuard[numbers.Integral]:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: object) -> TypeGuard[numbers.Real]:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -73,9 +113,16 @@ class Whole(Rule):
     least: int
     none: bool = False
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
-        if (self.none and value is None) or (_number(value, numbers.Integral) and value >= self.least):
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
+        if (self.none and value is None) or (_is_whole(value) and int(value) >= self.least):
             return None
         return f"not a whole number of at least {self.least}. Give one{', or None' * self.none}."
 
@@ -90,14 +137,23 @@ class Real(Rule):
     most: float = inf
     none: bool = False
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         if self.none and value is None:
             return None
-        fine = _number(value, numbers.Real) and -inf < float(value) < inf
-        if fine and self.above < float(value) < self.below and self.least <= float(value) <= self.most:
+        if _is_real(value) and -inf < float(value) < inf and self._holds(float(value)):
             return None
         return f"not a number{self._words()}. Give one{', or None' * self.none}."
+
+    def _holds(self, number: float) -> bool:
+        return self.above < number < self.below and self.least <= number <= self.most
 
     def _words(self) -> str:
         ends = {"of at least": self.least, "above": self.above, "below": self.below, "of at most": self.most}
@@ -113,12 +169,19 @@ class Reals(Rule):
     example: str = ""
     none: bool = False
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         if self.none and value is None:
             return None
-        fine = isinstance(value, (tuple, list)) and len(value) == self.count
-        if fine and all(self.each.problem(part) is None for part in value):
+        allowed = isinstance(value, (tuple, list)) and all(self.each.problem(part) is None for part in value)
+        if isinstance(value, (tuple, list)) and len(value) == self.count and allowed:
             return None
         return f"not {self.count} numbers{self.each._words()}. Give them as {self.example}."
 
@@ -129,8 +192,15 @@ class Choice(Rule):
 
     options: Iterable[str]
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         known = tuple(self.options)
         return None if isinstance(value, str) and value in known else f"not known{nearest(str(value), known)}"
 
@@ -142,8 +212,15 @@ class Names(Rule):
     example: str
     options: Iterable[str] | None = None
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         if isinstance(value, str) or not isinstance(value, (tuple, list)):
             return f"not a tuple of names. Give one such as {self.example}."
         known = None if self.options is None else tuple(self.options)
@@ -157,8 +234,15 @@ class Flag(Rule):
 
     none: bool = False
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         fine = isinstance(value, bool) or (self.none and value is None)
         return None if fine else f"not True or False. Give one of them{', or None' * self.none}."
 
@@ -167,11 +251,16 @@ class Flag(Rule):
 class Widths(Rule):
     """A tuple of positive whole numbers: widths of layers."""
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
-        fine = isinstance(value, (tuple, list)) and all(
-            _number(width, numbers.Integral) and width > 0 for width in value
-        )
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
+        fine = isinstance(value, (tuple, list)) and all(_is_whole(width) and int(width) > 0 for width in value)
         return None if fine else "not a tuple of positive widths. Give one such as (64, 64)."
 
 
@@ -182,8 +271,15 @@ class NameOrFunction(Rule):
     what: str
     function: str
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         fine = isinstance(value, str) or callable(value)
         return None if fine else f"not {self.what}. Give a name, or {self.function}."
 
@@ -192,10 +288,17 @@ class NameOrFunction(Rule):
 class Group(Rule):
     """A settings object, whose own parameters are checked with it."""
 
-    kind: Any  # a class of settings
+    kind: type[Settings]
 
-    def problem(self, value: Any) -> str | None:
-        """Say what is wrong."""
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
         if isinstance(value, self.kind):
             return None
         return f"not settings of this kind. Give latentry.models.{self.kind.__name__}(...)."

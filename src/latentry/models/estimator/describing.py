@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias
 
 import equinox as eqx
 import jax
+from jaxtyping import PyTree
 
 from latentry.nets import ConvolutionDecoder, ConvolutionEncoder, FlatDecoder, FlatEncoder
 from latentry.training import Task, operations_per_row, seconds_per_epoch
 
 __all__ = ["describe_task"]
 
+Net: TypeAlias = ConvolutionDecoder | ConvolutionEncoder | FlatDecoder | FlatEncoder
 _NETS = (ConvolutionDecoder, ConvolutionEncoder, FlatDecoder, FlatEncoder)
 
 
@@ -23,6 +25,9 @@ def describe_task(name: str, task: Task, rows: int) -> str:
         name: Of the model.
         task: What would be trained.
         rows: Of the data, held-out rows among them.
+
+    Returns:
+        Lines of text.
     """
     module = task.make(jax.random.key(task.seed))
     weights = sum(leaf.size for leaf in jax.tree.leaves(module) if eqx.is_inexact_array(leaf))
@@ -44,13 +49,13 @@ def _cost(task: Task, rows: int) -> list[str]:
     ]
 
 
-def _networks(module: Any) -> list[tuple[str, Any]]:
+def _networks(module: PyTree) -> list[tuple[str, Net]]:
     """Networks anywhere in a module, each with the modality or field that holds it."""
     leaves = jax.tree_util.tree_leaves_with_path(module, is_leaf=lambda node: isinstance(node, _NETS))
     return [(_place(path), node) for path, node in leaves if isinstance(node, _NETS)]
 
 
-def _place(path: tuple[Any, ...]) -> str:
+def _place(path: tuple[object, ...]) -> str:
     names = [str(part).strip(".[]'") for part in path]
     kind = next((name for name in reversed(names) if name in ("encoders", "decoders")), "")
     return f"{kind.removesuffix('s')} of {names[-1]}" if kind else ".".join(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,24 @@ from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiv
 from latentry.training import Feed, History, Logger, RunState, Task, holds_run, run
 
 if TYPE_CHECKING:
-    from latentry.models.estimator.latent_model import LatentModel
+    from latentry.models.estimator.latent_model import AnyModel
 
 __all__ = ["earlier_state", "record_of", "refuse_used_folder", "task_for", "train"]
 
 
-def record_of(model: LatentModel, data: Dataset) -> FitRecord:
-    """Check data against a model's parameters, choose the rows to hold out, and record what a fit must know."""
+def record_of(model: AnyModel, data: Dataset) -> FitRecord:
+    """Check data against a model's parameters, choose the rows to hold out, and record what a fit must know.
+
+    Args:
+        model: With its parameters.
+        data: The rows of the fit.
+
+    Returns:
+        The record.
+
+    Raises:
+        DataError: If the data do not suit the parameters.
+    """
     facts = model.learn_facts(data)
     _check_size(model, data)
     kept, held = _parted(model, data)
@@ -30,7 +41,7 @@ def record_of(model: LatentModel, data: Dataset) -> FitRecord:
     return FitRecord(data.layout, statistics, data.fingerprint, len(data), named, held, model.seed, facts)
 
 
-def _parted(model: LatentModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the rows to train on and of those held out: the same fraction of every domain."""
     if round(model.validation * len(data)) >= 1:
         kept, held = data.split_rows(1 - model.validation, model.validation, seed=model.seed)
@@ -44,7 +55,7 @@ def _parted(model: LatentModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(len(data)), np.arange(0)
 
 
-def _check_size(model: LatentModel, data: Dataset) -> None:
+def _check_size(model: AnyModel, data: Dataset) -> None:
     if len(data) < 2:
         raise DataError(f"n_samples = {len(data)}: one row cannot be learned from; give at least 2.")
     if model.latent_dim is not None and model.latent_dim > data.layout.size:
@@ -56,7 +67,7 @@ def _check_size(model: LatentModel, data: Dataset) -> None:
         _check_domains(model, data)
 
 
-def _check_domains(model: LatentModel, data: Dataset) -> None:
+def _check_domains(model: AnyModel, data: Dataset) -> None:
     name = type(model).__name__
     if data.domain is None:
         raise DataError(  # in scikit-learn's words first
@@ -70,8 +81,16 @@ def _check_domains(model: LatentModel, data: Dataset) -> None:
         )
 
 
-def task_for(model: LatentModel, data: Dataset) -> Task:
-    """Return what is trained: the rows of the record, the module and the phases of the model."""
+def task_for(model: AnyModel, data: Dataset) -> Task:
+    """Return what is trained: the rows of the record, the module and the phases of the model.
+
+    Args:
+        model: With the record of a fit.
+        data: The rows of the fit, not standardised.
+
+    Returns:
+        A task for :func:`latentry.training.run`.
+    """
     record = model.record_
     held, statistics, data = record.held_out, record.statistics, model.prepared(data)
     training = data.take(np.setdiff1d(np.arange(len(data)), held)) if len(held) else data
@@ -82,9 +101,27 @@ def task_for(model: LatentModel, data: Dataset) -> Task:
 
 
 def train(
-    model: LatentModel, task: Task, before: RunState | None, folder: Any, save_every: int | None, logger: Logger | None
+    model: AnyModel,
+    task: Task,
+    before: RunState | None,
+    folder: str | Path | None,
+    save_every: int | None,
+    logger: Logger | None,
 ) -> None:
-    """Run a task to its end, or to where it was interrupted, and give the model what came of it."""
+    """Run a task to its end, or to where it was interrupted, and give the model what came of it.
+
+    Args:
+        model: Gets state, module and history.
+        task: What is trained.
+        before: Where an earlier run ended, if there was one.
+        folder: Holds the run while it goes on; None for no files.
+        save_every: Optimiser steps between two saves.
+        logger: Gets each epoch's row.
+
+    Raises:
+        TrainingDiverged: If the loss is not finite; the model keeps the best state before that.
+        CheckpointError: If the folder cannot be written.
+    """
     from latentry.models.estimator.saving import save_model
 
     save = None if folder is None else lambda state: save_model(model, folder, state)
@@ -108,27 +145,49 @@ def train(
         )
 
 
-def _accept(model: LatentModel, state: RunState) -> None:
+def _accept(model: AnyModel, state: RunState) -> None:
     model.state_, model.module_, model.history_ = state, state.result, History(state.history)
 
 
 def refuse_used_folder(folder: str | Path | None, *, resume: bool) -> None:
-    """Refuse to write over an earlier run."""
+    """Refuse to write over an earlier run.
+
+    Args:
+        folder: Of the run, if there is one.
+        resume: Whether the earlier run goes on.
+
+    Raises:
+        CheckpointError: If the folder holds a run that does not go on.
+    """
     if folder is not None and not resume and holds_run(folder):
         raise CheckpointError(
             f"{folder} holds an earlier run: pass resume=True to go on with it, or choose another folder."
         )
 
 
-def earlier_state(model: LatentModel, folder: str | Path | None, data: Dataset) -> RunState | None:
-    """Return where an earlier run of the same model on the same data ended; None if there is none."""
+def earlier_state(model: AnyModel, folder: str | Path | None, data: Dataset) -> RunState | None:
+    """Return where an earlier run of the same model on the same data ended.
+
+    Args:
+        model: That goes on.
+        folder: Of the earlier run; None for a run that this model holds itself.
+        data: The rows of the fit.
+
+    Returns:
+        The state; None if there is none.
+
+    Raises:
+        CheckpointError: If the earlier run had other parameters.
+        DataError: If it had other data.
+    """
     from latentry.models.estimator.saving import require_same, stored_model
 
     if folder is not None and holds_run(folder):
-        earlier = stored_model(folder, model.get_params(deep=True))
+        earlier: AnyModel = stored_model(folder, model.get_params(deep=True))
     elif folder is None and "state_" in vars(model):
         earlier = model
     else:
         return None
     require_same(earlier, model, data)
-    return earlier.state_
+    state: RunState = earlier.state_
+    return state

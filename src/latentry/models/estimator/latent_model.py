@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, Unpack
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import FitRecord, HasChannel, KeepsFitRecord, LatentModule, ModelFacts, encode_rows
@@ -17,14 +16,19 @@ from latentry.data import Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
 from latentry.models.estimator.fitting import earlier_state, record_of, refuse_used_folder, task_for, train
+from latentry.models.estimator.inputs import DataLike, DomainLike, FitOptions
 from latentry.models.estimator.reading import read, ready
+from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
 from latentry.training import History, Logger, Phase, RunState, map_rows
 
-__all__ = ["LatentModel"]
+__all__ = ["AnyModel", "LatentModel"]
+
+ModuleT = TypeVar("ModuleT", bound=LatentModule)  # the tree of arrays that is trained
+FactsT = TypeVar("FactsT", bound=ModelFacts)  # what the model notes of the data
 
 
-class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
+class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
     """A model of latents. It follows scikit-learn; ``fit`` also takes a Dataset.
 
     The only base class: each model is a final dataclass of its parameters, which extends this class and the capabilities
@@ -43,7 +47,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
         training: Schedule, clipping, patience: see :class:`Training`.
     """
 
-    latent_dim: Any
+    latent_dim: int | None
     epochs: int
     batch_size: int
     learning_rate: float
@@ -62,23 +66,49 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
     encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
 
     record_: FitRecord  # of a fitted model, as are the three below
-    module_: Any
+    module_: ModuleT
     state_: RunState
     history_: History
+    n_features_in_: int  # as scikit-learn has them, for tables
+    feature_names_in_: np.ndarray
 
     # What a model must say ------------------------------------------------------------------
 
     @abstractmethod
-    def learn_facts(self, data: Dataset) -> ModelFacts:
-        """Check the data and note what :meth:`build` must know of them besides their layout."""
+    def learn_facts(self, data: Dataset) -> FactsT:
+        """Check the data and note what :meth:`build` must know of them besides their layout.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
 
     @abstractmethod
-    def standardised(self, facts: Any) -> tuple[str, ...]:
-        """Return the names of the modalities that are standardised before the module sees them."""
+    def standardised(self, facts: FactsT) -> tuple[str, ...]:
+        """Return the names of the modalities that are standardised before the module sees them.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
 
     @abstractmethod
-    def build(self, key: jax.Array) -> LatentModule:
-        """Return an untrained module, from the parameters and ``record_``."""
+    def build(self, key: jax.Array) -> ModuleT:
+        """Return an untrained module, from the parameters and ``record_``.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
 
     @abstractmethod
     def phases(self) -> tuple[Phase, ...]:
@@ -92,31 +122,53 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
 
     @property
     def reads_domain(self) -> bool:
-        """Whether the domain of a row changes how it is encoded; if not, rows of new domains can be encoded too."""
+        """Return whether the domain of a row changes how it is encoded; if not, rows of new domains can be encoded too."""
         return False
 
     @property
     def domain_for(self) -> str | None:
-        """What of the model needs the domain of a row to encode it, if anything does."""
+        """Return what of the model needs the domain of a row to encode it, if anything does."""
         return None
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return data as the module sees them, apart from the standardising of values."""
+        """Return data as the module sees them, apart from the standardising of values.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         return data
 
-    def begun(self, module: Any, restart: int) -> Any:
-        """Return the untrained module with which a restart begins; there may be better places to begin than chance."""
+    def begun(self, module: ModuleT, restart: int) -> ModuleT:
+        """Return the untrained module with which a restart begins; there may be better places to begin than chance.
+
+        Args:
+            module: As it was built.
+            restart: Its number, from 0.
+
+        Returns:
+            A module.
+        """
         return module
 
     def check_loaded(self, folder: str) -> None:
-        """Refuse what was handed to ``load`` and is not what the model was fitted with."""
+        """Refuse what was handed to ``load`` and is not what the model was fitted with.
+
+        Args:
+            folder: The run folder.
+
+        Raises:
+            CheckpointError: If it is another.
+        """
 
     # What a user calls ----------------------------------------------------------------------
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: DataLike,
+        y: DomainLike | None = None,
         *,
         run: str | Path | None = None,
         resume: bool = False,
@@ -152,10 +204,20 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
         return self
 
     def study(self, data: Dataset) -> FitRecord:
-        """Check data against the parameters, and record what a fit to them must know; nothing is trained."""
+        """Check data against the parameters, and record what a fit to them must know; nothing is trained.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            The record.
+
+        Raises:
+            DataError: If the data do not suit the parameters.
+        """
         return record_of(self, data)
 
-    def describe(self, X: Any, y: Any = None) -> str:
+    def describe(self, X: DataLike, y: DomainLike | None = None) -> str:
         """Say which networks a fit to these data would use, how many weights, and about what an epoch costs.
 
         Nothing is fitted, and the model stays as it is.
@@ -163,6 +225,9 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
         Args:
             X: As for :meth:`fit`.
             y: As for :meth:`fit`.
+
+        Returns:
+            Lines of text.
         """
         from latentry.models.estimator.describing import describe_task
 
@@ -172,25 +237,57 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
         model.record_ = model.study(data)
         return describe_task(type(self).__name__, task_for(model, data), len(data))
 
-    def transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Return posterior means, one row of latents per row of data."""
-        mean, _ = map_rows(encode_rows, self.module_, self._encodable(X, y))
+    def transform(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return posterior means, one row of latents per row of data.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            (rows, latents).
+        """
+        mean: np.ndarray = map_rows(encode_rows, self.module_, self._encodable(X, y))[0]
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
 
-    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> np.ndarray:
-        """Fit and then transform, as scikit-learn has it; y is passed on where it must be."""
+    def fit_transform(self, X: DataLike, y: DomainLike | None = None, **options: Unpack[FitOptions]) -> np.ndarray:
+        """Fit and then transform, as scikit-learn has it; y is passed on where it must be.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            options: As of :meth:`fit`.
+
+        Returns:
+            (rows, latents).
+        """
         return self.fit(X, y, **options).transform(X, None if self.domain_for is None else y)
 
-    def channel(self, X: Any, y: Any = None) -> Channel:
-        """Return the latent as a distribution for each row."""
+    def channel(self, X: DataLike, y: DomainLike | None = None) -> Channel:
+        """Return the latent as a distribution for each row.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            A Gaussian channel, unless the model says otherwise.
+        """
         mean, scale = map_rows(encode_rows, self.module_, self._encodable(X, y))
         return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
 
-    def _encodable(self, X: Any, y: Any) -> Dataset:
+    def _encodable(self, X: DataLike, y: DomainLike | None) -> Dataset:
         return ready(self, X, y, what=self.domain_for)
 
     def save(self, folder: str | Path) -> None:
-        """Write the fitted model to a run folder; :func:`latentry.load` reads it back."""
+        """Write the fitted model to a run folder; :func:`latentry.load` reads it back.
+
+        Args:
+            folder: The run folder.
+
+        Raises:
+            CheckpointError: If it cannot be written.
+        """
         from latentry.models.estimator.saving import save_model
 
         check_is_fitted(self)
@@ -208,14 +305,26 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
 
     @property
     def n_features_out(self) -> int:
-        """Number of latents."""
-        record = self.fit_record()
-        return record.layout.size if self.latent_dim is None and record is not None else self.latent_dim
+        """Return the number of latents."""
+        if self.latent_dim is not None:
+            return self.latent_dim
+        check_is_fitted(self)  # without a number of its own, a model takes as many as there are columns
+        return self.record_.layout.size
 
     # Parameters -----------------------------------------------------------------------------
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; those of settings as ``training__clip=1``. Settings never change: they are replaced."""
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by name; those of settings as ``training__clip=1``. Settings never change: they are replaced.
+
+        Args:
+            params: By name.
+
+        Returns:
+            The model itself.
+
+        Raises:
+            DataError: If there is no such parameter.
+        """
         own = {name: value for name, value in params.items() if "__" not in name}
         super().set_params(**own)
         for name, value in params.items():
@@ -224,7 +333,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
                 self._set_part(group, part, value)
         return self
 
-    def _set_part(self, group: str, part: str, value: Any) -> None:
+    def _set_part(self, group: str, part: str, value: object) -> None:
         settings = self.get_params(deep=False).get(group)
         if not isinstance(settings, Settings) or part not in settings.get_params():
             raise DataError(
@@ -232,7 +341,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
             )
         setattr(self, group, settings(**{part: value}))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Say whether fit needs the auxiliary variable, and whether it takes tables."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.least_domains > 0
@@ -240,5 +349,8 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _float_types(X: Any) -> list[Any]:
+AnyModel: TypeAlias = LatentModel[Any, Any]  # a model of any kind
+
+
+def _float_types(X: DataLike) -> list[np.dtype[np.floating]]:
     return [X.dtype] if isinstance(X, np.ndarray) and X.dtype.kind == "f" else []

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import Dataset
 from latentry.errors import DataError
+from latentry.models.estimator.inputs import DataLike, DomainLike, Values
 
 if TYPE_CHECKING:
-    from latentry.models.estimator.latent_model import LatentModel
+    from latentry.models.estimator.latent_model import AnyModel
 
 __all__ = ["completed", "outward", "read", "ready"]
 
 
-def read(model: LatentModel, X: Any, u: Any, *, fitting: bool) -> Dataset:
+def read(model: AnyModel, X: DataLike, u: DomainLike | None, *, fitting: bool) -> Dataset:
     """Return data as a Dataset, with the domain that was given beside them.
 
     Args:
@@ -24,6 +27,9 @@ def read(model: LatentModel, X: Any, u: Any, *, fitting: bool) -> Dataset:
         X: A Dataset, or what one can be made of.
         u: The domain of each row, if ``X`` has none.
         fitting: Whether the model is fitted to these rows; labels that no row has are then forgotten.
+
+    Returns:
+        The dataset.
     """
     if isinstance(X, Dataset):
         data = X if u is None else X.with_domain(u)
@@ -37,7 +43,7 @@ def read(model: LatentModel, X: Any, u: Any, *, fitting: bool) -> Dataset:
     return data
 
 
-def _note_features(model: LatentModel, data: Dataset, *, named: bool) -> None:
+def _note_features(model: AnyModel, data: Dataset, *, named: bool) -> None:
     if named:  # a Dataset names its own features; what scikit-learn noted of an earlier table no longer holds
         for name in ("n_features_in_", "feature_names_in_"):
             model.__dict__.pop(name, None)
@@ -46,14 +52,21 @@ def _note_features(model: LatentModel, data: Dataset, *, named: bool) -> None:
 
 
 def without_empty_domains(data: Dataset) -> Dataset:
-    """Return the same rows; labels that none of them has are forgotten."""
+    """Return the same rows; labels that none of them has are forgotten.
+
+    Args:
+        data: With or without a domain.
+
+    Returns:
+        A dataset of which each label has rows.
+    """
     domain = data.domain
     if domain is None or domain.labels is None or len(np.unique(domain.values)) == domain.size:
         return data
     return data.with_domain(domain.as_labels())
 
 
-def ready(model: LatentModel, X: Any, u: Any, *, what: str | None = None) -> Dataset:
+def ready(model: AnyModel, X: DataLike, u: DomainLike | None, *, what: str | None = None) -> Dataset:
     """Return rows as the module of a fitted model sees them.
 
     Args:
@@ -61,6 +74,12 @@ def ready(model: LatentModel, X: Any, u: Any, *, what: str | None = None) -> Dat
         X: Rows, as for ``fit``.
         u: Their domains.
         what: What needs the domain, if anything does.
+
+    Returns:
+        Standardised rows, with the domain where the module needs it.
+
+    Raises:
+        DataError: If the rows have another layout than those of the fit, or no domain where one is needed.
     """
     check_is_fitted(model)
     record = model.record_
@@ -79,8 +98,16 @@ def ready(model: LatentModel, X: Any, u: Any, *, what: str | None = None) -> Dat
     return model.prepared(data).standardise(record.statistics)
 
 
-def completed(model: LatentModel, data: Dataset) -> Dataset:
-    """Return the data with modalities of the fit that they do not have as missing, where the model can do without."""
+def completed(model: AnyModel, data: Dataset) -> Dataset:
+    """Return the data with modalities of the fit that they do not have as missing, where the model can do without.
+
+    Args:
+        model: Fitted.
+        data: Rows, perhaps without some modalities.
+
+    Returns:
+        Rows with every modality of the fit, or as they were where that cannot be.
+    """
     layout = model.record_.layout
     absent = {name: shape for name, shape in layout.shapes if name not in data.names}
     known = [name for name in data.names if name in layout.modalities]
@@ -89,8 +116,16 @@ def completed(model: LatentModel, data: Dataset) -> Dataset:
     return data.with_absent(absent)
 
 
-def outward(model: LatentModel, arrays: dict[str, Any]) -> Any:
-    """Return standardised modalities in the units of the data: an array, or a dictionary when there are several."""
+def outward(model: AnyModel, arrays: Mapping[str, np.ndarray | jax.Array]) -> Values:
+    """Return standardised modalities in the units of the data: an array, or a dictionary when there are several.
+
+    Args:
+        model: Fitted.
+        arrays: By modality, standardised.
+
+    Returns:
+        The array of the only modality called x, or arrays by name.
+    """
     record = model.record_
     names = [name for name in record.layout.modalities if name in arrays]
     undone = {name: record.statistics.undo(name, np.asarray(arrays[name])) for name in names}

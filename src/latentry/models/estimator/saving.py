@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -17,14 +17,26 @@ from latentry.models.estimator.settings import Settings
 from latentry.nets import Expert
 from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
 
+if TYPE_CHECKING:
+    from latentry.models.estimator.latent_model import AnyModel
+
 __all__ = ["load_model", "read_model_files", "require_same", "save_model", "stored_model"]
 
 WRITTEN_BY = 2  # the form of run folders; 1 had no record of the fit
 _FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
 
 
-def save_model(model: Any, folder: str | Path, state: RunState) -> None:
-    """Write model and run state."""
+def save_model(model: AnyModel, folder: str | Path, state: RunState) -> None:
+    """Write model and run state.
+
+    Args:
+        model: With the record of its fit.
+        folder: The run folder.
+        state: Of the run.
+
+    Raises:
+        CheckpointError: If the folder cannot be written.
+    """
     arrays: dict[str, np.ndarray] = {}
     for name, tree in state.arrays().items():
         arrays |= to_named(name, tree)
@@ -32,7 +44,7 @@ def save_model(model: Any, folder: str | Path, state: RunState) -> None:
     write_run(folder, RunFiles(_manifest(model, state), weights, arrays, state.history))
 
 
-def _manifest(model: Any, state: RunState) -> dict[str, Any]:
+def _manifest(model: AnyModel, state: RunState) -> dict[str, object]:
     from latentry import __version__
 
     return {
@@ -46,13 +58,13 @@ def _manifest(model: Any, state: RunState) -> dict[str, Any]:
     }
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def _parameters(model: AnyModel) -> dict[str, object]:
     """Every parameter by name; those of settings one by one, as ``training__clip``."""
     given = model.get_params(deep=True).items()
     return {name: _plain(name, value) for name, value in given if not isinstance(value, Settings)}
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> object:
     if callable(value):
         return {"own": value.__qualname__ if isinstance(value, FunctionType | type) else type(value).__qualname__}
     if isinstance(value, Mapping):
@@ -60,7 +72,7 @@ def _plain(name: str, value: Any) -> Any:
     return _as_read_back(value)
 
 
-def _as_read_back(value: Any) -> Any:
+def _as_read_back(value: object) -> object:
     """What a JSON file gives back: lists, plain numbers, text for keys."""
     if isinstance(value, np.generic):
         return value.item()
@@ -71,26 +83,33 @@ def _as_read_back(value: Any) -> Any:
     return value
 
 
-def _plain_mapping(name: str, value: Mapping[Any, Any]) -> dict[str, Any]:
+def _plain_mapping(name: str, value: Mapping[str, object]) -> dict[str, object]:
     """Built-in experts are named with their settings; a function of your own makes the whole parameter your own."""
-    if any(isinstance(part, Expert) and part.made_by is None for part in value.values()):
-        shown = ", ".join(f"{key!r}: your expert of {', '.join(part.parameters)}" for key, part in value.items())
+    experts = {key: part for key, part in value.items() if isinstance(part, Expert)}
+    if any(part.made_by is None for part in experts.values()):
+        shown = ", ".join(f"{key!r}: your expert of {', '.join(part.parameters)}" for key, part in experts.items())
         return {"own": name, "like": "{" + shown + "}"}
     parts = {str(key): part.to_json() if isinstance(part, Expert) else part for key, part in value.items()}
     return {"mapping": _as_read_back(parts)}
 
 
-def _restored_part(name: str, part: Any) -> Any:
-    return Expert.from_json(part) if name == "experts" else part
+def _restored_part(name: str, part: object) -> object:
+    return Expert.from_json(part) if name == "experts" and isinstance(part, Mapping) else part
 
 
-def load_model(folder: str | Path, **own: Any) -> Any:
+def load_model(folder: str | Path, **own: object) -> AnyModel:
     """Read a fitted model.
 
     Args:
         folder: The run folder.
         own: Modules or functions of your own that the model was built with, by the parameter's name. They are not
             in the folder, and nothing is imported by name.
+
+    Returns:
+        The model, as it was after its fit.
+
+    Raises:
+        CheckpointError: If the folder holds no run that this version reads, or ``own`` is not what it was fitted with.
     """
     stored = read_model_files(folder).manifest["parameters"]
     for name in own:
@@ -103,6 +122,12 @@ def load_model(folder: str | Path, **own: Any) -> Any:
 
 def read_model_files(folder: str | Path) -> RunFiles:
     """Read the files of a run, if they are of the form that this version writes.
+
+    Args:
+        folder: The run folder.
+
+    Returns:
+        Manifest, arrays and history.
 
     Raises:
         CheckpointError: If another version wrote them.
@@ -117,8 +142,19 @@ def read_model_files(folder: str | Path) -> RunFiles:
     return files
 
 
-def stored_model(folder: str | Path, own: Mapping[str, Any]) -> Any:
-    """The model in a run folder; of ``own``, what the folder cannot hold is taken."""
+def stored_model(folder: str | Path, own: Mapping[str, object]) -> AnyModel:
+    """Read the model in a run folder; of ``own``, what the folder cannot hold is taken.
+
+    Args:
+        folder: The run folder.
+        own: Modules or functions of the user, by the parameter's name.
+
+    Returns:
+        The model, as it was when it was saved.
+
+    Raises:
+        CheckpointError: If the folder holds no run that this version reads, or something of ``own`` is missing.
+    """
     files = read_model_files(folder)
     manifest = files.manifest
     kind = _class_of(manifest["model"])
@@ -132,14 +168,16 @@ def stored_model(folder: str | Path, own: Mapping[str, Any]) -> Any:
     return model
 
 
-def _class_of(name: str) -> Any:
+def _class_of(name: str) -> type[AnyModel]:
     from latentry.models.registry import model_class  # the registry imports every model, and models are saved from here
 
     return model_class(name)
 
 
-def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = {}
+def _restore_parameters(
+    folder: str | Path, stored: Mapping[str, object], own: Mapping[str, object]
+) -> dict[str, object]:
+    parameters: dict[str, object] = {}
     for name, value in stored.items():
         if isinstance(value, dict) and "own" in value:
             if name not in own:
@@ -155,22 +193,25 @@ def _restore_parameters(folder: str | Path, stored: Mapping[str, Any], own: Mapp
     return parameters
 
 
-def _alike(folder: str | Path, name: str, given: Any, stored: Mapping[str, Any]) -> Any:
+def _alike(folder: str | Path, name: str, given: object, stored: Mapping[str, object]) -> object:
     """What was given, if it has the names of what the model was fitted with."""
-    if "like" in stored and (not isinstance(given, Mapping) or _plain(name, given).get("like") != stored["like"]):
+    if "like" in stored and (
+        not isinstance(given, Mapping) or _plain_mapping(name, given).get("like") != stored["like"]
+    ):
         raise CheckpointError(f"{name} = {given!r} is not what {folder} was fitted with: give {stored['like']}.")
     return given
 
 
-def _restore_features(model: Any, manifest: Mapping[str, Any]) -> None:
+def _restore_features(model: AnyModel, manifest: Mapping[str, object]) -> None:
     shapes = dict(model.record_.layout.shapes)
     if tuple(shapes) == ("x",) and len(shapes["x"]) == 1:
         model.n_features_in_ = shapes["x"][0]
-    if manifest["feature_names_in"]:
-        model.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
+    names = manifest["feature_names_in"]
+    if names:
+        model.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _restore_state(model: Any, files: RunFiles, folder: str | Path) -> RunState:
+def _restore_state(model: AnyModel, files: RunFiles, folder: str | Path) -> RunState:
     counters = dict(files.manifest["state"])
     like = blank_trees(model.build, model.phases(), counters)
     where = f"{folder}/optimiser.safetensors"
@@ -178,8 +219,18 @@ def _restore_state(model: Any, files: RunFiles, folder: str | Path) -> RunState:
     return RunState.restore(counters, trees, files.history)
 
 
-def require_same(earlier: Any, model: Any, data: Dataset) -> None:
-    """Refuse to resume with another model, other parameters or other data, by name."""
+def require_same(earlier: AnyModel, model: AnyModel, data: Dataset) -> None:
+    """Refuse to resume with another model, other parameters or other data, by name.
+
+    Args:
+        earlier: The model of the earlier run.
+        model: That is to go on.
+        data: The rows of the fit.
+
+    Raises:
+        CheckpointError: If class or parameters differ.
+        DataError: If the data differ.
+    """
     if type(earlier) is not type(model):
         raise CheckpointError(f"the earlier run is a {type(earlier).__name__}, not a {type(model).__name__}.")
     before, now = _parameters(earlier), _parameters(model)

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypedDict
 
 import jax
+import optax
 
 from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole
 
-__all__ = ["Settings", "Training"]
+__all__ = ["Rates", "Schedule", "Settings", "Training"]
+
+Schedule = str | Callable[[jax.Array], jax.Array]
+
+
+class Rates(TypedDict, total=False):
+    """How a phase descends its loss: arguments of :class:`latentry.training.Phase`."""
+
+    schedule: Schedule
+    clip: float | None
+    patience: int | None
+    direction: Callable[[], optax.GradientTransformation]
 
 
 class Settings:
@@ -18,11 +30,18 @@ class Settings:
 
     constraints: ClassVar[Mapping[str, Rule]]
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT002 (scikit-learn's signature)
-        """Return the parameters by name, as scikit-learn asks for them."""
+    def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: FBT002 (scikit-learn's signature)
+        """Return the parameters by name, as scikit-learn asks for them.
+
+        Args:
+            deep: Not used.
+
+        Returns:
+            Values by name.
+        """
         return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
 
-    def __call__(self, **changes: Any) -> Self:
+    def __call__(self, **changes: object) -> Self:
         """Return the same settings with some of them changed: ``model.training(clip=None)``."""
         return replace(self, **changes)  # type: ignore[type-var]
 
@@ -38,7 +57,7 @@ class Training(Settings):
         beta: Weight of the divergence in an evidence lower bound (Higgins et al., *beta-VAE*, 2017); 1 is the bound itself.
     """
 
-    schedule: str | Callable[[jax.Array], jax.Array] = "cosine"
+    schedule: Schedule = "cosine"
     clip: float | None = 5.0
     patience: int | None = 20
     beta: float = 1.0
@@ -51,6 +70,6 @@ class Training(Settings):
     }
 
     @property
-    def rates(self) -> dict[str, Any]:
-        """What a :class:`latentry.training.Phase` is told: schedule, clip and patience."""
+    def rates(self) -> Rates:
+        """Return schedule, clip and patience, as a :class:`latentry.training.Phase` takes them."""
         return {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}

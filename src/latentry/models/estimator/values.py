@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.data import Dataset, blocks
 from latentry.errors import DataError, nearest
@@ -17,26 +17,48 @@ _MOST_LEVELS = 10_000  # a decoder output per level and entry: more is a mistake
 
 
 def likelihoods(chosen: str | Mapping[str, str], modalities: tuple[str, ...]) -> dict[str, str]:
-    """The likelihood of each modality: one name for all, or a mapping (Gaussian where it is silent)."""
+    """Return the likelihood of each modality.
+
+    Args:
+        chosen: One name for all, or a mapping, which means Gaussian where it is silent.
+        modalities: Their names.
+
+    Returns:
+        A name for each modality.
+
+    Raises:
+        DataError: If a modality or a likelihood is not known.
+    """
     if not isinstance(chosen, (str, Mapping)):
         raise DataError(
             f"likelihood={chosen!r}: neither a name nor a mapping. Give a name, or a mapping from modality to name."
         )
     if isinstance(chosen, str):
-        found = dict.fromkeys(modalities, chosen)
+        chosen_by_name = dict.fromkeys(modalities, chosen)
     else:
         for name in chosen:
             if name not in modalities:
                 raise DataError(f"likelihood names {name!r}, which is no modality{nearest(name, modalities)}")
-        found = {name: chosen.get(name, "gaussian") for name in modalities}
-    for name in found.values():
+        chosen_by_name = {name: chosen.get(name, "gaussian") for name in modalities}
+    for name in chosen_by_name.values():
         if name not in HEADS:
             raise DataError(f"likelihood {name!r} is not known{nearest(name, HEADS)}")
-    return found
+    return chosen_by_name
 
 
 def levels_of(data: Dataset, modality: str) -> int:
-    """Number of levels of a categorical modality coded 0, 1, 2, ..."""
+    """Return the number of levels of a categorical modality coded 0, 1, 2, ...
+
+    Args:
+        data: The rows of a fit.
+        modality: Its name.
+
+    Returns:
+        The largest code plus 1.
+
+    Raises:
+        DataError: If there are more than 10,000.
+    """
     observed, most = data.observed[modality], 0
     for start, piece in blocks(data[modality]):
         seen = piece[observed[start : start + len(piece)]]
@@ -47,7 +69,16 @@ def levels_of(data: Dataset, modality: str) -> int:
 
 
 def check_rows(data: Dataset, likelihoods: Mapping[str, str], levels: Mapping[str, int]) -> None:
-    """Refuse values that are impossible under their likelihood."""
+    """Refuse values that are impossible under their likelihood.
+
+    Args:
+        data: Rows.
+        likelihoods: A name for each modality.
+        levels: A number for each categorical modality.
+
+    Raises:
+        DataError: At the first impossible value, with modality and row.
+    """
     for name, kind in likelihoods.items():
         if kind == "gaussian":
             continue
@@ -62,10 +93,10 @@ def check_rows(data: Dataset, likelihoods: Mapping[str, str], levels: Mapping[st
 
 def _possible(kind: str, values: np.ndarray, levels: int | None) -> np.ndarray:
     if kind == "bernoulli":
-        return (values >= 0) & (values <= 1)
+        return np.logical_and(values >= 0, values <= 1)
     if kind == "concrete":
-        return (values > 0) & (values < 1)
-    whole = (values >= 0) & (values == np.floor(values))
+        return np.logical_and(values > 0, values < 1)
+    whole: np.ndarray = (values >= 0) & (values == np.floor(values))
     return whole if levels is None else whole & (values < levels)
 
 
@@ -77,8 +108,19 @@ def _wanted(kind: str, levels: int | None) -> str:
     return "a count" if levels is None else f"one of the codes 0 to {levels - 1}"
 
 
-def check_latents(latents: Any, size: int) -> np.ndarray:
-    """Rows of finite latents, as a model of that many takes them."""
+def check_latents(latents: ArrayLike, size: int) -> np.ndarray:
+    """Check latents, and return them as a module takes them.
+
+    Args:
+        latents: (rows, latents).
+        size: Number of latents of the model.
+
+    Returns:
+        The same in single precision.
+
+    Raises:
+        DataError: If they are not finite numbers of that shape.
+    """
     try:
         values = np.asarray(latents, dtype=np.float32)
     except (TypeError, ValueError):

@@ -1,0 +1,25 @@
+"""Types of what models take and give back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias, TypedDict
+
+import numpy as np
+
+from latentry.training import Logger
+
+__all__ = ["DataLike", "DomainLike", "FitOptions", "Values"]
+
+DataLike: TypeAlias = object  # a Dataset, or anything that one can be made of
+DomainLike: TypeAlias = object  # the auxiliary variable: labels, or columns of numbers
+Values: TypeAlias = np.ndarray | dict[str, np.ndarray]  # rows of the only modality, or of each by name
+
+
+class FitOptions(TypedDict, total=False):
+    """Options of ``fit`` that every model has; see :meth:`latentry.models.LatentModel.fit`."""
+
+    run: str | Path | None
+    resume: bool
+    save_every: int | None
+    logger: Logger | None

@@ -1,0 +1,42 @@
+"""What models inherit from scikit-learn, with types, which it does not publish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import sklearn.base
+from sklearn.utils import Tags
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    class TransformerMixin:  # noqa: D101
+        pass
+
+    class BaseEstimator:  # noqa: D101
+        def get_params(self, deep: bool = True) -> dict[str, object]: ...  # noqa: D102, FBT002
+
+        def set_params(self, **params: object) -> Self: ...  # noqa: D102
+
+        def __sklearn_tags__(self) -> Tags: ...
+
+else:
+    from sklearn.base import BaseEstimator, TransformerMixin
+
+
+__all__ = ["BaseEstimator", "Tags", "TransformerMixin", "clone"]
+
+Model = TypeVar("Model", bound=BaseEstimator)
+
+
+def clone(model: Model) -> Model:
+    """Return an unfitted model with the same parameters.
+
+    Args:
+        model: Fitted or not.
+
+    Returns:
+        Another model of the same class.
+    """
+    copy: Model = sklearn.base.clone(model)
+    return copy
