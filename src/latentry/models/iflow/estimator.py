@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
@@ -38,11 +39,14 @@ from latentry.models.domain_prior import (
 from latentry.models.estimator import (
     COMMON,
     EVIDENCE_BOUND,
+    DataLike,
+    DomainLike,
     Flag,
     Group,
     LatentModel,
     Rule,
     Training,
+    Values,
     Whole,
     Widths,
     decoded,
@@ -56,7 +60,13 @@ __all__ = ["IFlow"]
 
 @final
 @dataclass(eq=False, repr=False)
-class IFlow(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, DecodesLatents):
+class IFlow(
+    LatentModel[IdentifiableFlow | Conditional, DomainModelFacts],
+    HasLikelihood,
+    HasLatentDistributions,
+    SamplesByDomain,
+    DecodesLatents,
+):
     r"""Identifiable latents by exact maximum likelihood: :math:`z = g(x)`, :math:`z_i \mid u` in the exponential family.
 
     The noiseless limit of the identifiable VAE (Khemakhem et al., *Variational autoencoders and nonlinear ICA*, 2020),
@@ -109,32 +119,64 @@ class IFlow(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain,
     takes_latents_from_data: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
-        """Note how often each domain occurs, and whether the fit is exact."""
+        """Note how often each domain occurs, and whether the fit is exact.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         if data.names != ("x",) or len(data.layout.shape("x")) != 1:
             raise DataError("IFlow takes one table of numbers: pass an array (rows, columns) as the only modality.")
         refuse_sparse_settings(self.domain_prior, "IFlow")
-        options: dict[str, Any] = {"latents": self.latent_dim, "seed": self.seed, "model": "IFlow"}
-        domains = domains_of(data, self.prior, self.domain_prior, **options)
+        domains = domains_of(
+            data, self.prior, self.domain_prior, latents=self.latent_dim, seed=self.seed, model="IFlow"
+        )
         exact = not self.noisy and (self.latent_dim is None or self.latent_dim >= data.layout.size)
         if exact:
             check_columns(data, "x")
         return DomainModelFacts(Observations({"x": "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
-        """Return the Gaussian modalities."""
+        """Return the Gaussian modalities.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
         return facts.gaussian
 
     @property
     def priors(self) -> Priors:
-        """The prior in each domain of the data."""
+        """Return the prior in each domain of the data."""
         return Priors(self.prior, self.domain_prior, self.record_)
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the data with a continuous u in units of its own spread."""
+        """Return the data with a continuous u in units of its own spread.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         return self.priors.prepared(data)
 
     def build(self, key: jax.Array) -> IdentifiableFlow | Conditional:
-        """Return a map that begins as a rotation, behind networks if the fit is staged."""
+        """Return a map that begins as a rotation, behind networks if the fit is staged.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         latents = self.record_.layout.size if self.latent_dim is None else self.latent_dim
         if self.priors.facts.exact:
             return self.priors.exact_flow(latents, self.flow, key)
@@ -150,7 +192,7 @@ class IFlow(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain,
 
     @property
     def score_name(self) -> str:
-        """What the score is."""
+        """Return what the score is."""
         exact = not self.noisy if self.fit_record() is None else self.priors.facts.exact
         return "log likelihood" if exact else EVIDENCE_BOUND
 
@@ -160,33 +202,63 @@ class IFlow(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain,
         """Return the name of the likelihood of each modality."""
         return self.priors.facts.observations.likelihoods
 
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            seed: Of draws, where the score is a bound.
+
+        Returns:
+            One number a row.
+        """
         return scores(self, X, y, seed)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_rows`: higher is better."""
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Nats per row.
+        """
         return float(self.score_rows(X, y).mean())
 
-    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> Any:
+    def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
 
         Args:
             n: How many.
             domain: Of all of them, or of each; by default domains occur as often as they did in the data.
             seed: Of the draws.
+
+        Returns:
+            An array, or one for each modality by name.
         """
         return drawn_by_domain(self, self.priors, n, domain, seed)
 
-    def decode(self, latents: Any) -> Any:
-        """Return the data that have these latents (rows, latents), or what is expected of them, in the units of the data."""
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return the data that have these latents (rows, latents), or what is expected of them, in the units of the data.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return decoded(self, latents)
 
-    def latent_distributions(self, u: Any = None) -> LatentDistributions:
+    def latent_distributions(self, u: ArrayLike | None = None) -> LatentDistributions:
         """Return the distribution of each latent in each domain, as it was learned: what the identifiability audit reads.
 
         Args:
             u: For a continuous u, the values (rows) at which they are wanted; some of the training rows by default.
+
+        Returns:
+            Means, scales and rows of each domain.
         """
         check_is_fitted(self)
         return self.priors.distributions(self.module_.prior, u)

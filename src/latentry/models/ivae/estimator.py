@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
@@ -38,10 +39,13 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
+    DataLike,
+    DomainLike,
     Group,
     LatentModel,
     Rule,
     Training,
+    Values,
     decoded,
     reconstructed,
     refuse,
@@ -50,6 +54,7 @@ from latentry.models.estimator import (
 from latentry.models.ivae.losses import WeightedSplit
 from latentry.models.ivae.settings import Bound
 from latentry.models.networks import Design, Networks, observe
+from latentry.nets import Build
 from latentry.training import Phase
 
 __all__ = ["IVAE"]
@@ -57,7 +62,14 @@ __all__ = ["IVAE"]
 
 @final
 @dataclass(eq=False, repr=False)
-class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, Reconstructs, DecodesLatents):
+class IVAE(
+    LatentModel[Conditional, DomainModelFacts],
+    HasLikelihood,
+    HasLatentDistributions,
+    SamplesByDomain,
+    Reconstructs,
+    DecodesLatents,
+):
     r"""Identifiable VAE: :math:`p(x, z \mid u) = p(x \mid z)\prod_i p(z_i \mid u)`, a distribution of each latent in each domain.
 
     Where those distributions change enough from domain to domain, the latents are determined up to order, scale and sign
@@ -98,8 +110,8 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
     progress: bool | str = "auto"
     likelihood: str | Mapping[str, str] = "gaussian"
     hidden: Sequence[int] = field(default=(128, 128))
-    encoder: str | Callable[..., Any] = "auto"
-    decoder: str | Callable[..., Any] = "auto"
+    encoder: str | Build = "auto"
+    decoder: str | Build = "auto"
     estimation: str = "staged"
     prior: str = "gaussian"
     training: Training = Training()
@@ -124,12 +136,21 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
     encodes_subsets: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
-        """Note likelihoods and domains."""
+        """Note likelihoods and domains.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         self._check_bound()
         refuse_sparse_settings(self.domain_prior, "IVAE")
         observations = observe(self.likelihood, data)
-        options: dict[str, Any] = {"latents": self.latent_dim, "seed": self.seed, "model": "IVAE"}
-        domains = domains_of(data, self.prior, self.domain_prior, **options)
+        domains = domains_of(data, self.prior, self.domain_prior, latents=self.latent_dim, seed=self.seed, model="IVAE")
         return DomainModelFacts(observations, domains, exact=False, starts=np.zeros((0, 0, 0)))
 
     def _check_bound(self) -> None:
@@ -145,16 +166,30 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
             raise refuse("bound__split", bound.split, problem)
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
-        """Return the Gaussian modalities."""
+        """Return the Gaussian modalities.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
         return facts.gaussian
 
     @property
     def priors(self) -> Priors:
-        """The prior in each domain of the data."""
+        """Return the prior in each domain of the data."""
         return Priors(self.prior, self.domain_prior, self.record_)
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the data with a continuous u in units of its own spread."""
+        """Return the data with a continuous u in units of its own spread.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         return self.priors.prepared(data)
 
     @property
@@ -163,16 +198,23 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
 
     @property
     def reads_domain(self) -> bool:
-        """A staged posterior sees data alone."""
+        """Return whether the posterior sees the domain; a staged one sees data alone."""
         return not self._staged and self.bound.encoder_sees != "data"
 
     @property
     def domain_for(self) -> str | None:
-        """An encoder of data and domain cannot do without the domain."""
+        """Return "encoder" where it sees data and domain, and cannot do without the domain."""
         return "encoder" if not self._staged and self.bound.encoder_sees == "joint" else None
 
     def build(self, key: jax.Array) -> Conditional:
-        """Return networks, priors, and a map between them if the fit is staged."""
+        """Return networks, priors, and a map between them if the fit is staged.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         sight = "data" if self._staged else self.bound.encoder_sees
         design = Design.of(self.hidden, self.encoder, self.decoder, self.networks)
         design = replace(design, beside=self.record_.layout.domain_size if sight == "joint" else 0)
@@ -192,7 +234,7 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
 
     @property
     def score_name(self) -> str:
-        """What the score is."""
+        """Return what the score is."""
         draws = self.bound.importance if self.fit_record() is None else self.module_.draws
         return EVIDENCE_BOUND if draws == 1 else f"importance-weighted lower bound ({draws} draws per row)"
 
@@ -202,37 +244,75 @@ class IVAE(LatentModel, HasLikelihood, HasLatentDistributions, SamplesByDomain, 
         """Return the name of the likelihood of each modality."""
         return self.priors.facts.observations.likelihoods
 
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            seed: Of draws, where the score is a bound.
+
+        Returns:
+            One number a row.
+        """
         return scores(self, X, y, seed)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_rows`: higher is better."""
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Nats per row.
+        """
         return float(self.score_rows(X, y).mean())
 
-    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> Any:
+    def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
 
         Args:
             n: How many.
             domain: Of all of them, or of each; by default domains occur as often as they did in the data.
             seed: Of the draws.
+
+        Returns:
+            An array, or one for each modality by name.
         """
         return drawn_by_domain(self, self.priors, n, domain, seed)
 
-    def decode(self, latents: Any) -> Any:
-        """Return expected data given latents (rows, latents), in the units of the data."""
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return expected data given latents (rows, latents), in the units of the data.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return decoded(self, latents)
 
-    def latent_distributions(self, u: Any = None) -> LatentDistributions:
+    def latent_distributions(self, u: ArrayLike | None = None) -> LatentDistributions:
         """Return the distribution of each latent in each domain, as it was learned: what the identifiability audit reads.
 
         Args:
             u: For a continuous u, the values (rows) at which they are wanted; some of the training rows by default.
+
+        Returns:
+            Means, scales and rows of each domain.
         """
         check_is_fitted(self)
         return self.priors.distributions(self.module_.prior, u)
 
-    def reconstruct(self, X: Any, y: Any = None) -> Any:
-        """Return expected values of every modality given what was observed: fills holes too."""
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return expected values of every modality given what was observed: fills holes too.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return reconstructed(self, X, y)

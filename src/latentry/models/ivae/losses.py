@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch
 from latentry.models.domain_prior import Conditional, Metrics, row_mean
@@ -32,8 +33,8 @@ class WeightedSplit:
     rows: int
     hide: float = 0.0
 
-    def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
+    def __call__(self, module: Conditional, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
         a, b, c, d = self.weights
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else batch.observed
         mean, scale = module.coordinates(batch._replace(observed=seen))
@@ -51,7 +52,9 @@ class WeightedSplit:
         }
 
 
-def _pairwise(drawn: jax.Array, mean: jax.Array, log_scale: jax.Array) -> jax.Array:
-    """Log density of each draw (rows) under each row's posterior (columns), latent by latent."""
+def _pairwise(
+    drawn: Float[Array, "rows latents"], mean: Float[Array, "rows latents"], log_scale: Float[Array, "rows latents"]
+) -> Float[Array, "rows rows latents"]:
+    """Return the log density of each draw (rows) under each row's posterior (columns), latent by latent."""
     standard = (drawn[:, None] - mean[None]) * jnp.exp(-log_scale)[None]
     return -0.5 * standard**2 - log_scale[None] - 0.5 * math.log(2 * math.pi)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Layout
-from latentry.models.networks.networks import ModalityNets
+from latentry.models.networks.networks import Encoder, ModalityNets
 from latentry.models.networks.observations import Observations
 from latentry.models.networks.settings import Networks
-from latentry.nets import Dense, Head, decoder_for, encoder_for, head_for
+from latentry.nets import Build, Dense, Head, Network, decoder_for, encoder_for, head_for
 
 __all__ = ["Design"]
+
+_shape: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct  # JAX has no types for it
 
 
 class BesideEncoder(eqx.Module):
     """An encoder that sees a vector beside the row."""
 
-    features: Any
+    features: Network
     top: Dense
 
-    def __call__(self, row: jax.Array, beside: jax.Array) -> jax.Array:
+    def __call__(self, row: Float[Array, "..."], beside: Float[Array, " beside"]) -> Float[Array, " outputs"]:
         return self.top(jnp.concatenate([jax.nn.gelu(self.features(row)), beside]))
 
 
@@ -33,19 +36,39 @@ class Design:
     """What networks look like, apart from the data."""
 
     hidden: tuple[int, ...] = (64, 64)
-    encoder: Any = "auto"
-    decoder: Any = "auto"
+    encoder: str | Build = "auto"
+    decoder: str | Build = "auto"
     observation_scale: float | None = None
     temperature: float = 0.5
     beside: int = 0  # numbers that the encoder sees beside the row
 
     @classmethod
-    def of(cls, hidden: Any, encoder: Any, decoder: Any, settings: Networks) -> Design:
-        """Return the design that a model's parameters ask for."""
+    def of(cls, hidden: Sequence[int], encoder: str | Build, decoder: str | Build, settings: Networks) -> Design:
+        """Return the design that a model's parameters ask for.
+
+        Args:
+            hidden: Widths of layers.
+            encoder: A name, or a function that builds one.
+            decoder: A name, or a function that builds one.
+            settings: Of the networks.
+
+        Returns:
+            The design.
+        """
         return cls(tuple(hidden), encoder, decoder, settings.observation_scale, settings.temperature)
 
-    def build(self, layout: Layout, seen: Observations, latents: int, key: jax.Array) -> ModalityNets:
-        """ModalityNets for the layout of the data."""
+    def build(self, layout: Layout, seen: Observations, latents: int, key: PRNGKeyArray) -> ModalityNets:
+        """Return networks for the layout of the data.
+
+        Args:
+            layout: Of the data.
+            seen: Likelihoods of the modalities.
+            latents: How many.
+            key: Of random numbers.
+
+        Returns:
+            Untrained networks.
+        """
         keys = iter(jax.random.split(key, 2 * len(layout.shapes)))
         heads = {name: self._head(layout, seen, name) for name in layout.modalities}
         encoders = {name: self._encoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
@@ -57,8 +80,8 @@ class Design:
         scale, temperature = self.observation_scale, self.temperature
         return head_for(kind, layout.shape(name), levels=levels, scale=scale, temperature=temperature)
 
-    def _encoder(self, shape: tuple[int, ...], head: Head, latents: int, key: jax.Array) -> Any:
-        seen = jax.eval_shape(head.features, jax.ShapeDtypeStruct(shape, jnp.float32)).shape
+    def _encoder(self, shape: tuple[int, ...], head: Head, latents: int, key: PRNGKeyArray) -> Encoder:
+        seen = jax.eval_shape(head.features, _shape(shape, jnp.float32)).shape
         width = self.hidden[-1] if self.hidden else 2 * latents
         outputs = width if self.beside else 2 * latents
         net = encoder_for(seen, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
@@ -68,7 +91,7 @@ class Design:
             net, Dense(width + self.beside, 2 * latents, self.hidden[-1:], key=jax.random.fold_in(key, 1))
         )
 
-    def _decoder(self, shape: tuple[int, ...], head: Head, latents: int, key: jax.Array) -> Any:
+    def _decoder(self, shape: tuple[int, ...], head: Head, latents: int, key: PRNGKeyArray) -> Network:
         return decoder_for(
             latents, shape, parameters=head.parameters, hidden=self.hidden, architecture=self.decoder, key=key
         )

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch
+from latentry.models.networks.networks import ModalityNets
 
 __all__ = ["NegativeElbo", "hidden_in_part"]
+
+
+@runtime_checkable
+class Networked(Protocol):
+    """A module that holds networks."""
+
+    @property
+    def networks(self) -> ModalityNets:
+        """Return encoders, decoders and likelihood heads."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +36,33 @@ class NegativeElbo:
     beta: float = 1.0
     hide: float = 0.0
 
-    def __call__(self, module: Any, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-        """Mean over the rows of a batch."""
+    def __call__(
+        self, module: Networked, batch: Batch, key: PRNGKeyArray
+    ) -> tuple[Float[Array, ""], dict[str, Float[Array, ""]]]:
+        """Return the mean over the rows of a batch."""
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
         fit, divergence = module.networks.elbo(batch, key, seen)
-        share = batch.weight / batch.weight.sum()
-        parts = {"reconstruction": -(share * fit).sum(), "divergence": (share * divergence).sum()}
+        fraction = batch.weight / batch.weight.sum()
+        parts = {"reconstruction": -(fraction * fit).sum(), "divergence": (fraction * divergence).sum()}
         return parts["reconstruction"] + self.beta * parts["divergence"], parts
 
 
-def hidden_in_part(observed: dict[str, jax.Array], share: float, key: jax.Array) -> dict[str, jax.Array]:
-    """Masks with modalities hidden at random, row by row; a row that would lose everything keeps everything."""
+def hidden_in_part(
+    observed: dict[str, Float[Array, " rows"]], fraction: float, key: PRNGKeyArray
+) -> dict[str, Float[Array, " rows"]]:
+    """Hide modalities at random, row by row; a row that would lose everything keeps everything.
+
+    Args:
+        observed: For each modality, 1 where it was observed.
+        fraction: Of the rows in which each modality is hidden.
+        key: Of the draws.
+
+    Returns:
+        Masks like ``observed``.
+    """
     keys = jax.random.split(key, len(observed))
     kept = {
-        n: m * jax.random.bernoulli(k, 1 - share, m.shape) for (n, m), k in zip(observed.items(), keys, strict=True)
+        n: m * jax.random.bernoulli(k, 1 - fraction, m.shape) for (n, m), k in zip(observed.items(), keys, strict=True)
     }
     alive = sum(kept.values()) > 0
     return {name: jnp.where(alive, mask, observed[name]) for name, mask in kept.items()}

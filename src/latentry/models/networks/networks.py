@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch
-from latentry.nets import Head, product_of_experts
+from latentry.nets import Head, Network, product_of_experts
 
-__all__ = ["ModalityNets"]
+__all__ = ["Encoder", "ModalityNets"]
+
+Encoder = Callable[..., Float[Array, " outputs"]]  # of a row, and of what stands beside it
+MeanAndScale = tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]
 
 
 class ModalityNets(eqx.Module):
     """An encoder, a decoder and a likelihood head for each modality."""
 
-    encoders: dict[str, Any]
-    decoders: dict[str, Any]
+    encoders: dict[str, Encoder]
+    decoders: dict[str, Network]
     heads: dict[str, Head]
     latents: int = eqx.field(static=True)
 
-    def encode(self, batch: Batch, prior: Any = None, beside: tuple[Any, ...] = ()) -> tuple[jax.Array, jax.Array]:
-        """Posterior mean and standard deviation of each latent, from whatever was observed.
+    def encode(
+        self, batch: Batch, prior: MeanAndScale | None = None, beside: tuple[Float[Array, "rows columns"], ...] = ()
+    ) -> MeanAndScale:
+        """Return the posterior mean and standard deviation of each latent, from whatever was observed.
 
         ``prior`` gives mean and log-scale for each row, standard normal when it is None; what is ``beside`` the data
         goes to the encoders too.
+
+        Args:
+            batch: Standardised rows.
+            prior: Mean and log-scale for each row.
+            beside: (rows, columns) each.
+
+        Returns:
+            Two arrays (rows, latents).
         """
         outputs = {
             name: jax.vmap(lambda row, *more, name=name: self.encoders[name](self.heads[name].features(row), *more))(
@@ -38,36 +52,76 @@ class ModalityNets(eqx.Module):
         log_scales = {name: jnp.clip(output[:, self.latents :], -7, 7) for name, output in outputs.items()}
         return product_of_experts(means, log_scales, batch.observed, prior)
 
-    def decode(self, latents: jax.Array) -> dict[str, jax.Array]:
-        """Parameters of each modality's likelihood."""
+    def decode(self, latents: Float[Array, "rows latents"]) -> dict[str, Float[Array, "rows ..."]]:
+        """Return the parameters of each modality's likelihood.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            By modality.
+        """
         return {name: jax.vmap(decoder)(latents) for name, decoder in self.decoders.items()}
 
-    def fit_of(self, latents: jax.Array, batch: Batch) -> jax.Array:
-        """Log density of each row's observed modalities given its latents."""
+    def fit_of(self, latents: Float[Array, "rows latents"], batch: Batch) -> Float[Array, " rows"]:
+        """Return the log density of each row's observed modalities given its latents.
+
+        Args:
+            latents: (rows, latents).
+            batch: Standardised rows.
+
+        Returns:
+            One number a row.
+        """
         total = jnp.zeros(latents.shape[0])
         for name, outputs in self.decode(latents).items():
             density = jax.vmap(self.heads[name].log_density)(outputs, batch.values[name])
             total = total + batch.observed[name] * density.reshape(len(density), -1).sum(axis=1)
         return total
 
-    def elbo(self, batch: Batch, key: jax.Array, seen: Any = None) -> tuple[jax.Array, jax.Array]:
-        r"""Per row, the two parts of :math:`\mathbb E_q \log p(x \mid z) - D(q(z \mid x) \,\|\, p(z))`.
+    def elbo(
+        self, batch: Batch, key: PRNGKeyArray, seen: Mapping[str, Float[Array, " rows"]] | None = None
+    ) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
+        r"""Return, per row, the two parts of :math:`\mathbb E_q \log p(x \mid z) - D(q(z \mid x) \,\|\, p(z))`.
 
         The divergence from the standard normal is in closed form; the expectation is one reparametrised draw
         (Kingma and Welling, *Auto-encoding variational Bayes*, 2014). ``seen`` may hide observed modalities from the
         encoder: a posterior that knows less still bounds the evidence of all that was observed.
+
+        Args:
+            batch: Standardised rows.
+            key: Of random numbers.
+            seen: For each modality, 1 where the encoder sees it; by default what was observed.
+
+        Returns:
+            Fit and divergence, one number a row each.
         """
-        mean, scale = self.encode(batch if seen is None else batch._replace(observed=seen))
+        mean, scale = self.encode(batch if seen is None else batch._replace(observed=dict(seen)))
         latents = mean + scale * jax.random.normal(key, mean.shape)
         divergence = 0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)
         return self.fit_of(latents, batch), divergence.sum(axis=1)
 
-    def means(self, latents: jax.Array) -> dict[str, jax.Array]:
-        """Expected values of every modality."""
+    def means(self, latents: Float[Array, "rows latents"]) -> dict[str, Float[Array, "rows ..."]]:
+        """Return expected values of every modality.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            By modality.
+        """
         return {name: jax.vmap(self.heads[name].mean)(out) for name, out in self.decode(latents).items()}
 
-    def draw(self, latents: jax.Array, key: jax.Array) -> dict[str, jax.Array]:
-        """Every modality, with observation noise."""
+    def draw(self, latents: Float[Array, "rows latents"], key: PRNGKeyArray) -> dict[str, Float[Array, "rows ..."]]:
+        """Draw every modality, with observation noise.
+
+        Args:
+            latents: (rows, latents).
+            key: Of random numbers.
+
+        Returns:
+            By modality.
+        """
         outputs, drawn = self.decode(latents), {}
         for name, noise in zip(outputs, jax.random.split(key, len(outputs)), strict=True):
             drawn[name] = jax.vmap(self.heads[name].draw)(outputs[name], jax.random.split(noise, len(latents)))

@@ -27,20 +27,34 @@ class Observations(ModelFacts):
 
     @property
     def gaussian(self) -> tuple[str, ...]:
-        """The modalities that are standardised: counts, codes and probabilities have units of their own."""
+        """Return the modalities that are standardised: counts, codes and probabilities have units of their own."""
         return tuple(name for name, kind in self.likelihoods.items() if kind == "gaussian")
 
     def check(self, data: Dataset) -> None:
-        """Refuse values that are impossible under their likelihood."""
+        """Refuse values that are impossible under their likelihood.
+
+        Args:
+            data: Rows.
+
+        Raises:
+            DataError: At the first such value.
+        """
         check_rows(data, self.likelihoods, self.levels)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain data."""
         return {"likelihoods": dict(self.likelihoods), "levels": dict(self.levels)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Observations:
-        """Return what :meth:`to_json` wrote."""
+        """Return what :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The facts.
+        """
         return cls(stored["likelihoods"], stored["levels"])
 
 
@@ -50,9 +64,15 @@ def observe(chosen: str | Mapping[str, str], data: Dataset) -> Observations:
     Args:
         chosen: One name for all modalities, or a mapping.
         data: The rows of a fit.
+
+    Returns:
+        Likelihoods and levels.
+
+    Raises:
+        DataError: If a likelihood is not known, or a value is impossible under it.
     """
     kinds = likelihoods(chosen, data.names)
     levels = {name: levels_of(data, name) for name, kind in kinds.items() if kind == "categorical"}
-    found = Observations(kinds, levels)
-    found.check(data)
-    return found
+    observations = Observations(kinds, levels)
+    observations.check(data)
+    return observations

@@ -33,5 +33,12 @@ class Networks(Settings):
     }
 
     def hide(self, modalities: int) -> float:
-        """Return the fraction of rows in which a modality is hidden: none where there is only one."""
+        """Return the fraction of rows in which a modality is hidden: none where there is only one.
+
+        Args:
+            modalities: How many there are.
+
+        Returns:
+            Between 0 and 1.
+        """
         return self.modality_dropout if modalities > 1 else 0.0

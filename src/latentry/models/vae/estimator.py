@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts import DecodesLatents, HasLikelihood, ModelFacts, Reconstructs, Samples
 from latentry.data import Dataset
@@ -15,10 +16,13 @@ from latentry.models.estimator import (
     COMMON,
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
+    DataLike,
+    DomainLike,
     Group,
     LatentModel,
     Rule,
     Training,
+    Values,
     decoded,
     drawn,
     reconstructed,
@@ -26,6 +30,7 @@ from latentry.models.estimator import (
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, Observations, observe
 from latentry.models.vae.module import Autoencoder
+from latentry.nets import Build
 from latentry.training import Phase
 
 __all__ = ["VAE"]
@@ -33,7 +38,7 @@ __all__ = ["VAE"]
 
 @final
 @dataclass(eq=False, repr=False)
-class VAE(LatentModel, HasLikelihood, Reconstructs, Samples, DecodesLatents):
+class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, Samples, DecodesLatents):
     r"""Variational autoencoder: a standard normal latent, networks to the data and back.
 
     It has no domains and no identifiability: its latents are one rotation, or worse, among many that fit as well.
@@ -70,8 +75,8 @@ class VAE(LatentModel, HasLikelihood, Reconstructs, Samples, DecodesLatents):
     progress: bool | str = "auto"
     likelihood: str | Mapping[str, str] = "gaussian"
     hidden: Sequence[int] = field(default=(64, 64))
-    encoder: str | Callable[..., Any] = "auto"
-    decoder: str | Callable[..., Any] = "auto"
+    encoder: str | Build = "auto"
+    decoder: str | Build = "auto"
     training: Training = Training()
     networks: Networks = Networks()
 
@@ -81,21 +86,45 @@ class VAE(LatentModel, HasLikelihood, Reconstructs, Samples, DecodesLatents):
     encodes_subsets: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> Observations:
-        """Note which likelihood each modality has, and how many levels."""
+        """Note which likelihood each modality has, and how many levels.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         return observe(self.likelihood, data)
 
     def standardised(self, facts: Observations) -> tuple[str, ...]:
-        """Return the Gaussian modalities."""
+        """Return the Gaussian modalities.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
         return facts.gaussian
 
     @property
     def observations(self) -> Observations:
-        """What the fit noted of the data."""
+        """Return what the fit noted of the data."""
         assert isinstance(self.record_.facts, Observations)
         return self.record_.facts
 
     def build(self, key: jax.Array) -> Autoencoder:
-        """Return networks for the layout of the data."""
+        """Return networks for the layout of the data.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         design = Design.of(self.hidden, self.encoder, self.decoder, self.networks)
         return Autoencoder(design.build(self.record_.layout, self.observations, self.latent_dim, key))
 
@@ -108,29 +137,69 @@ class VAE(LatentModel, HasLikelihood, Reconstructs, Samples, DecodesLatents):
 
     @property
     def score_name(self) -> str:
-        """What the score is."""
+        """Return what the score is."""
         return EVIDENCE_BOUND
 
     def likelihoods(self) -> Mapping[str, str]:
         """Return the name of the likelihood of each modality."""
         return self.observations.likelihoods
 
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the evidence lower bound of each row in nats, in the units of the data."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the evidence lower bound of each row in nats, in the units of the data.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            seed: Of draws, where the score is a bound.
+
+        Returns:
+            One number a row.
+        """
         return scores(self, X, y, seed)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_rows`: higher is better."""
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Nats per row.
+        """
         return float(self.score_rows(X, y).mean())
 
-    def sample(self, n: int = 1, *, seed: int = 0) -> Any:
-        """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities."""
+    def sample(self, n: int = 1, *, seed: int = 0) -> Values:
+        """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
+
+        Args:
+            n: How many.
+            seed: Of the draws.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return drawn(self, n, seed)
 
-    def decode(self, latents: Any) -> Any:
-        """Return expected data given latents (rows, latents), in the units of the data."""
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return expected data given latents (rows, latents), in the units of the data.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return decoded(self, latents)
 
-    def reconstruct(self, X: Any, y: Any = None) -> Any:
-        """Return expected values of every modality given what was observed: fills holes too."""
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return expected values of every modality given what was observed: fills holes too.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return reconstructed(self, X, y)
