@@ -2,7 +2,7 @@
 
 from latentry.models.domain_prior.answers import drawn_by_domain
 from latentry.models.domain_prior.checks import domains_of, refuse_sparse_settings
-from latentry.models.domain_prior.conditional import SIGHTS, Conditional
+from latentry.models.domain_prior.conditional import SIGHTS, Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts, check_columns, check_domain, domain_facts
 from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
@@ -32,6 +32,7 @@ __all__ = [
     "Identify",
     "Metrics",
     "NegativeBound",
+    "Prior",
     "Priors",
     "Shrunk",
     "Stages",

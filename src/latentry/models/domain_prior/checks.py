@@ -23,6 +23,12 @@ def domains_of(
         latents: How many; None for as many as there are numbers in a row.
         seed: Of the fit.
         model: Name of the model, for sentences.
+
+    Returns:
+        What the fit must know of the domains.
+
+    Raises:
+        DataError: If settings and data do not suit each other.
     """
     require("domain_prior__statistics", settings.statistics, Whole(3 if family == "exponential" else 2))
     if settings.moving is not None:
@@ -49,7 +55,15 @@ def _check_moving(moving: int, family: str, latents: int) -> None:
 
 
 def refuse_sparse_settings(settings: DomainPrior, model: str) -> None:
-    """Refuse settings of the prior that only CGVAE has."""
+    """Refuse settings of the prior that only CGVAE has.
+
+    Args:
+        settings: Of the prior.
+        model: Name of the model, for sentences.
+
+    Raises:
+        DataError: If one of them is set.
+    """
     for name in ("mask", "free_form"):
         value = settings.get_params()[name]
         if value:

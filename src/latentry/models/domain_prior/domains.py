@@ -36,21 +36,44 @@ class DomainFacts:
     scale: np.ndarray
 
     def standard(self, u: np.ndarray) -> np.ndarray:
-        """Return a continuous u in units of its own spread, so that years and volts are learned from equally well."""
-        return (u - self.shift) / self.scale
+        """Return a continuous u in units of its own spread, so that years and volts are learned from equally well.
 
-    def to_json(self) -> dict[str, Any]:
+        Args:
+            u: (rows, columns).
+
+        Returns:
+            (rows, columns).
+        """
+        standard: np.ndarray = (u - self.shift) / self.scale
+        return standard
+
+    def to_json(self) -> dict[str, object]:
         """Return plain data."""
         return {name: value.tolist() for name, value in vars(self).items()}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> DomainFacts:
-        """Return what :meth:`to_json` wrote."""
+        """Return what :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The facts.
+        """
         return cls(**{name: np.asarray(value) for name, value in stored.items()})
 
 
 def domain_facts(data: Dataset, seed: int) -> DomainFacts:
-    """Note the domains of some rows, and how often each label occurs or where a continuous u lies."""
+    """Note the domains of some rows, and how often each label occurs or where a continuous u lies.
+
+    Args:
+        data: The rows of a fit.
+        seed: Of the choice of rows.
+
+    Returns:
+        What a model must know of the domains; empty where there are none.
+    """
     none = np.zeros(0)
     if data.domain is None:
         return DomainFacts(none, none, none, none)
@@ -62,7 +85,15 @@ def domain_facts(data: Dataset, seed: int) -> DomainFacts:
 
 
 def check_domain(data: Dataset, model: str) -> None:
-    """Domains must repeat, and each must have rows to be learned from."""
+    """Check that domains repeat, and that each has rows to be learned from.
+
+    Args:
+        data: The rows of a fit.
+        model: Name of the model, for sentences.
+
+    Raises:
+        DataError: If a column of u is constant, or a domain has too few rows.
+    """
     domain = data.domain
     if domain is None:
         return
@@ -96,7 +127,15 @@ def check_domain(data: Dataset, model: str) -> None:
 
 
 def check_columns(data: Dataset, name: str) -> None:
-    """An exact flow has a density: no column may be constant, or follow from the others."""
+    """Check that rows have a density: no column is constant, or follows from the others.
+
+    Args:
+        data: The rows of a fit.
+        name: Of the table.
+
+    Raises:
+        DataError: If they have none, with the names of the columns.
+    """
     rows = _some_rows(data, name)
     still = np.flatnonzero(np.ptp(rows, axis=0) == 0)
     titles = _titles(data, name, rows.shape[1])

@@ -34,20 +34,38 @@ class DomainModelFacts(ModelFacts):
 
     @property
     def gaussian(self) -> tuple[str, ...]:
-        """The modalities that are standardised."""
+        """Return the modalities that are standardised."""
         return self.observations.gaussian
 
     def check(self, data: Dataset) -> None:
-        """Refuse values that are impossible under their likelihood."""
+        """Refuse values that are impossible under their likelihood.
+
+        Args:
+            data: Rows.
+
+        Raises:
+            DataError: At the first such value.
+        """
         self.observations.check(data)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain data."""
-        parts = {"observations": self.observations.to_json(), "domains": self.domains.to_json()}
-        return parts | {"exact": self.exact, "starts": self.starts.tolist()}
+        return {
+            "observations": self.observations.to_json(),
+            "domains": self.domains.to_json(),
+            "exact": self.exact,
+            "starts": self.starts.tolist(),
+        }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> DomainModelFacts:
-        """Return what :meth:`to_json` wrote."""
+        """Return what :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The facts.
+        """
         parts = Observations.from_json(stored["observations"]), DomainFacts.from_json(stored["domains"])
         return cls(*parts, exact=stored["exact"], starts=np.asarray(stored["starts"]))

@@ -3,38 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
+from latentry.contracts import GenerativeModule
 from latentry.data import Batch
-from latentry.models.domain_prior.conditional import Conditional
+from latentry.models.domain_prior.conditional import Conditional, Prior
 from latentry.models.networks import hidden_in_part
+from latentry.training import Loss
 
 __all__ = ["Identify", "Metrics", "NegativeBound", "Shrunk", "negative_log_likelihood", "row_mean"]
 
 _POINTS = 500  # of a continuous u, where each is a pass through a network
-Metrics = tuple[jax.Array, dict[str, jax.Array]]
+Metrics = tuple[Float[Array, ""], dict[str, Float[Array, ""]]]  # the loss, and parts of it by name
 
 
-def row_mean(values: jax.Array, batch: Batch) -> jax.Array:
-    """Return the mean over the rows of a batch, fillers left out."""
-    return (batch.weight * values).sum() / batch.weight.sum()
+@runtime_checkable
+class HasPrior(Protocol):
+    """A module with a prior in each domain."""
+
+    @property
+    def prior(self) -> Prior:
+        """Return the distribution of the latents in each domain."""
+
+    @property
+    def seen(self) -> Shaped[Array, "some ..."]:
+        """Return domains of some training rows."""
 
 
-def negative_log_likelihood(module: Any, batch: Batch, key: jax.Array) -> Metrics:
-    """Return minus the exact log likelihood, mean over the rows of a batch."""
-    found = module.log_evidence(batch, key)
-    return -(batch.weight * found).sum() / batch.weight.sum(), {}
+def row_mean(values: Float[Array, " rows"], batch: Batch) -> Float[Array, ""]:
+    """Return the mean over the rows of a batch, fillers left out.
+
+    Args:
+        values: One a row.
+        batch: Whose weights are 0 at fillers.
+
+    Returns:
+        A scalar.
+    """
+    mean: Array = (batch.weight * values).sum() / batch.weight.sum()
+    return mean
+
+
+def negative_log_likelihood(module: GenerativeModule, batch: Batch, key: PRNGKeyArray) -> Metrics:
+    """Return minus the exact log likelihood, mean over the rows of a batch.
+
+    Args:
+        module: With an exact likelihood.
+        batch: Standardised rows.
+        key: Not used.
+
+    Returns:
+        The loss, and no parts.
+    """
+    evidence = module.log_evidence(batch, key)
+    return -(batch.weight * evidence).sum() / batch.weight.sum(), {}
 
 
 @dataclass(frozen=True)
 class Identify:
     """Second stage: the flow and the priors, by the exact likelihood of coordinates that stay as they are."""
 
-    def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
-        """Minus log p(c | u) at the posterior means."""
+    def __call__(self, module: Conditional, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return minus log p(c | u) at the posterior means."""
         mean, _ = jax.lax.stop_gradient(module.networks.encode(batch))
         return -row_mean(module.log_prior(mean, batch.domain), batch), {}
 
@@ -47,8 +81,8 @@ class NegativeBound:
     draws: int = 1
     hide: float = 0.0
 
-    def __call__(self, module: Conditional, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
+    def __call__(self, module: Conditional, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
         if self.draws > 1:
             return -row_mean(module.bound(batch, key, self.draws, seen), batch), {}
@@ -67,11 +101,11 @@ class Shrunk:
     about weight / (1 + weight) of their differences: a last phase without it fits the distributions to the latents as they are.
     """
 
-    loss: Any
+    loss: Loss
     weight: float
 
-    def __call__(self, module: Any, batch: Batch, key: jax.Array) -> Metrics:
-        """The variance is over domains as they occurred, not those of the batch, which may come sorted."""
+    def __call__(self, module: HasPrior, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the sum; the variance is over domains as they occurred, not those of the batch, which may come sorted."""
         value, parts = self.loss(module, batch, key)
         some = module.seen[:_POINTS] if jnp.issubdtype(module.seen.dtype, jnp.floating) else module.seen
         uneven = jax.vmap(module.prior.at)(some)[1].var(axis=0).sum()

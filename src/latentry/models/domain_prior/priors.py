@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts import FitRecord, LatentDistributions
 from latentry.data import Dataset, Domain
 from latentry.errors import DataError
-from latentry.models.domain_prior.conditional import Conditional
+from latentry.models.domain_prior.conditional import Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts
 from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
 from latentry.models.domain_prior.settings import DomainPrior, FlowMap
+from latentry.models.estimator import DomainLike
 from latentry.models.networks import Design
 from latentry.nets import ConditionalPrior, Flow, prior_for, sigmoidal_prior
 
@@ -47,30 +48,45 @@ class Priors:
 
     @property
     def facts(self) -> DomainModelFacts:
-        """What the fit noted of the data."""
+        """Return what the fit noted of the data."""
         assert isinstance(self.record.facts, DomainModelFacts)
         return self.record.facts
 
     @property
     def domains(self) -> DomainFacts:
-        """What the fit noted of the domains."""
+        """Return what the fit noted of the domains."""
         return self.facts.domains
 
     @property
-    def labels(self) -> tuple[Any, ...] | None:
-        """The names of the domains; None for a continuous u."""
+    def labels(self) -> tuple[str | int, ...] | None:
+        """Return the names of the domains; None for a continuous u."""
         return self.record.layout.domain_labels
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the data with a continuous u in units of its own spread."""
+        """Return the data with a continuous u in units of its own spread.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         if data.domain is None or not data.domain.is_continuous:
             return data
         return data.with_domain(Domain(self.domains.standard(data.domain.values), None))
 
     # Building -------------------------------------------------------------------------------
 
-    def build(self, latents: int, key: jax.Array) -> Any:
-        """Return the latents' distributions before training."""
+    def build(self, latents: int, key: jax.Array) -> Prior:
+        """Return the latents' distributions before training.
+
+        Args:
+            latents: How many.
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         size, continuous = self.record.layout.domain_size, self.labels is None
         plain = prior_for(
             self.family,
@@ -96,7 +112,16 @@ class Priors:
         return jnp.asarray(seen, jnp.int32)
 
     def exact_flow(self, latents: int, flow: FlowMap, key: jax.Array) -> IdentifiableFlow:
-        """Return an invertible map that begins as a rotation, with its prior."""
+        """Return an invertible map that begins as a rotation, with its prior.
+
+        Args:
+            latents: How many.
+            flow: Its settings.
+            key: Of random numbers.
+
+        Returns:
+            The module.
+        """
         flow_key, prior_key = jax.random.split(key)
         map_ = Flow(latents, blocks=flow.blocks, components=flow.components, key=flow_key)
         return IdentifiableFlow(map_, self.build(latents, prior_key), self.seen())
@@ -104,7 +129,19 @@ class Priors:
     def conditional(
         self, design: Design, latents: int, *, flow: FlowMap | None, sight: str, draws: int, key: jax.Array
     ) -> Conditional:
-        """Return networks with a prior, and a map between them if one is asked for."""
+        """Return networks with a prior, and a map between them if one is asked for.
+
+        Args:
+            design: Of the networks.
+            latents: How many.
+            flow: Settings of a map, or None.
+            sight: What the posterior sees.
+            draws: Of the bound that scores rows.
+            key: Of random numbers.
+
+        Returns:
+            The module.
+        """
         net_key, flow_key, prior_key = jax.random.split(key, 3)
         between = None if flow is None else Flow(latents, blocks=flow.blocks, components=flow.components, key=flow_key)
         return Conditional(
@@ -119,31 +156,34 @@ class Priors:
 
     # Reading --------------------------------------------------------------------------------
 
-    def distributions(self, prior: ConditionalPrior, u: Any = None) -> LatentDistributions:
+    def distributions(self, prior: Prior, u: ArrayLike | None = None) -> LatentDistributions:
         """Return the distribution of each latent in each domain under a learned prior.
 
         Args:
             prior: Learned.
             u: For a continuous u, the values (rows) at which they are wanted; some of the training rows by default.
+
+        Returns:
+            Means, scales and rows of each domain.
         """
         points, names, rows = self._points(u)
         means, scales = (np.asarray(part, np.float64) for part in jax.vmap(prior.moments)(points))
         shape = (len(points), prior.latents)
-        further = {}
-        if prior.tilt is not None:
+        natural, fisher = None, None
+        if isinstance(prior, ConditionalPrior) and prior.tilt is not None:
             natural, fisher = (np.asarray(part, np.float64) for part in jax.vmap(prior.natural)(points))
-            further = {"natural": natural, "fisher": fisher}
         return LatentDistributions(
             np.broadcast_to(means, shape),
             np.broadcast_to(scales, shape),
-            "natural" if further else self.family,
+            self.family if natural is None else "natural",
             names,
             rows,
             promise=self.promise(),
-            **further,
+            natural=natural,
+            fisher=fisher,
         )
 
-    def _points(self, u: Any) -> tuple[jax.Array, tuple[Any, ...], np.ndarray]:
+    def _points(self, u: ArrayLike | None) -> tuple[jax.Array, tuple[str | int, ...], np.ndarray]:
         if self.labels is not None:
             if u is not None:
                 raise DataError(
@@ -166,8 +206,19 @@ class Priors:
         kinds = set(self.facts.observations.likelihoods.values())
         return _DISCRETE if kinds & {"bernoulli", "categorical", "poisson"} else True
 
-    def wanted(self, domain: Any, n: int) -> jax.Array:
-        """Return the domains of n rows to be drawn, as the module takes them: one for all, or one for each."""
+    def wanted(self, domain: DomainLike, n: int) -> jax.Array:
+        """Return the domains of n rows to be drawn, as the module takes them: one for all, or one for each.
+
+        Args:
+            domain: Of all rows, or of each.
+            n: How many.
+
+        Returns:
+            Codes, or standardised columns.
+
+        Raises:
+            DataError: If a domain is not one of the fit, or there are not as many as rows.
+        """
         size = self.record.layout.domain_size
         if self.labels is None:
             return jnp.asarray(self.domains.standard(_points_wanted(domain, n, size)), jnp.float32)
@@ -180,7 +231,7 @@ class Priors:
         return jnp.asarray(np.broadcast_to(codes, n), jnp.int32)
 
 
-def _points_wanted(domain: Any, n: int, columns: int) -> np.ndarray:
+def _points_wanted(domain: DomainLike, n: int, columns: int) -> np.ndarray:
     """One point of a continuous u for each of n rows."""
     raw = domain.values if isinstance(domain, Domain) else domain
     try:

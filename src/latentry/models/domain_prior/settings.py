@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import optax
 
@@ -14,7 +14,10 @@ from latentry.training import scale_by_soap
 
 __all__ = ["OPTIMISERS", "PRIOR_RULES", "DomainPrior", "FlowMap"]
 
-OPTIMISERS: Mapping[str, Callable[[], Any]] = {"soap": scale_by_soap, "adam": optax.scale_by_adam}
+OPTIMISERS: Mapping[str, Callable[[], optax.GradientTransformation]] = {
+    "soap": scale_by_soap,
+    "adam": optax.scale_by_adam,
+}
 PRIOR_RULES: Mapping[str, Rule] = {"prior": Choice(FAMILIES)}
 
 
@@ -75,6 +78,6 @@ class FlowMap(Settings):
     }
 
     @property
-    def direction(self) -> Callable[[], Any]:
-        """What turns its gradient into a direction."""
+    def direction(self) -> Callable[[], optax.GradientTransformation]:
+        """Return what makes the transformation from its gradient to a direction."""
         return OPTIMISERS[self.optimiser]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 from latentry.models.domain_prior.losses import Identify, NegativeBound, Shrunk
 from latentry.models.domain_prior.settings import FlowMap
 from latentry.models.domain_prior.trainable import all_but_seen, only
-from latentry.models.estimator import Training
+from latentry.models.estimator import Rates, Training
 from latentry.models.networks import NegativeElbo
-from latentry.training import Phase
+from latentry.training import Loss, Phase
 
 __all__ = ["STAGES", "Stages"]
 
@@ -36,21 +36,45 @@ class Stages:
     flow: FlowMap
     shrink: float
 
-    def shrunk(self, loss: Any) -> Any:
-        """Return the loss, with the weight that ``shrink`` asks for on the spread of the scales over domains."""
+    def shrunk(self, loss: Loss) -> Loss:
+        """Return the loss, with the weight that ``shrink`` asks for on the spread of the scales over domains.
+
+        Args:
+            loss: A loss.
+
+        Returns:
+            A loss.
+        """
         return Shrunk(loss, float(self.shrink)) if self.shrink else loss
 
-    def single(self, loss: Any, **rates: Any) -> tuple[Phase, ...]:
-        """Return one phase of everything, and after a shrunk one the distributions alone."""
-        rates = self.training.rates | rates
+    def single(self, loss: Loss, **changes: Unpack[Rates]) -> tuple[Phase, ...]:
+        """Return one phase of everything, and after a shrunk one the distributions alone.
+
+        Args:
+            loss: A loss.
+            changes: Of schedule, clip, patience or direction.
+
+        Returns:
+            One phase or two.
+        """
+        rates: Rates = {**self.training.rates, **changes}
         fit = Phase("fit", self.shrunk(loss), self.epochs, self.learning_rate, trainable=all_but_seen, **rates)
         return (fit, *self._distributions(loss, rates))
 
     def staged(self, *, draws: int = 1, hide: float = 0.0) -> tuple[Phase, ...]:
-        """Return the stages: coordinates without domains, their identification with them, then all together."""
+        """Return the stages: coordinates without domains, their identification with them, then all together.
+
+        Args:
+            draws: Of the bound.
+            hide: Fraction of rows in which a modality is hidden from the encoder.
+
+        Returns:
+            Three phases or four.
+        """
         epochs = {name: max(1, round(part * self.epochs)) for name, part in STAGES.items()}
         beta, rates, slow = self.training.beta, self.training.rates, self.learning_rate
-        bound, fast = NegativeBound(beta, draws, hide), rates | {"direction": self.flow.direction}
+        bound = NegativeBound(beta, draws, hide)
+        fast: Rates = {**rates, "direction": self.flow.direction}
         identify = self.shrunk(Identify())
         return (
             Phase("manifold", NegativeElbo(beta, hide), epochs["manifold"], slow, trainable=only("networks"), **rates),
@@ -59,7 +83,7 @@ class Stages:
             *self._distributions(bound, rates),
         )
 
-    def _distributions(self, loss: Any, rates: dict[str, Any]) -> tuple[Phase, ...]:
+    def _distributions(self, loss: Loss, rates: Rates) -> tuple[Phase, ...]:
         """After a shrunk fit, the distributions alone by the plain loss, so that they are those of the latents."""
         if not self.shrink:
             return ()
