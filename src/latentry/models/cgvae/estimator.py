@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
@@ -56,11 +57,15 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
+    DataLike,
+    DomainLike,
     Group,
     LatentModel,
+    Rates,
     Real,
     Rule,
     Training,
+    Values,
     Whole,
     decoded,
     ready,
@@ -69,8 +74,8 @@ from latentry.models.estimator import (
     scores,
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
-from latentry.nets import SparsityTerm, penalty
-from latentry.training import Phase, map_rows
+from latentry.nets import Build, SparsityTerm, penalty
+from latentry.training import Loss, Module, Phase, map_rows
 
 __all__ = ["CGVAE"]
 
@@ -84,7 +89,13 @@ _LARGEST = 50  # latents above which the search for them would take minutes
 @final
 @dataclass(eq=False, repr=False)
 class CGVAE(
-    LatentModel, HasLikelihood, HasLatentDistributions, PenalisesMixing, SamplesByDomain, Reconstructs, DecodesLatents
+    LatentModel[SparseModule, DomainModelFacts],
+    HasLikelihood,
+    HasLatentDistributions,
+    PenalisesMixing,
+    SamplesByDomain,
+    Reconstructs,
+    DecodesLatents,
 ):
     r"""Latents from few domains: distributions that change with the domain, and a mixing in which each variable needs few latents.
 
@@ -136,8 +147,8 @@ class CGVAE(
     progress: bool | str = "auto"
     likelihood: str | Mapping[str, str] = "gaussian"
     hidden: Sequence[int] = field(default=(128, 128))
-    encoder: str | Callable[..., Any] = "auto"
-    decoder: str | Callable[..., Any] = "auto"
+    encoder: str | Build = "auto"
+    decoder: str | Build = "auto"
     estimation: str = "auto"
     prior: str = "gaussian"
     sparsity: float = 0.02
@@ -168,11 +179,22 @@ class CGVAE(
     encodes_subsets: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
-        """Note likelihoods and domains, whether the likelihood is exact, and where restarts begin."""
+        """Note likelihoods and domains, whether the likelihood is exact, and where restarts begin.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         self._check_prior()
         observations = observe(self.likelihood, data)
-        options: dict[str, Any] = {"latents": self.latent_dim, "seed": self.seed, "model": "CGVAE"}
-        domains = domains_of(data, self.prior, self.domain_prior, **options)
+        domains = domains_of(
+            data, self.prior, self.domain_prior, latents=self.latent_dim, seed=self.seed, model="CGVAE"
+        )
         table = data.names == ("x",) and len(data.layout.shape("x")) == 1
         if self.latent_dim is None and not table:
             problem = "it takes a latent for each column of one table. Give a number for these data."
@@ -183,7 +205,9 @@ class CGVAE(
         if exact:
             check_columns(data, "x")
         linear = self.mixing_penalty.start == "linear" and self.estimation != "elbo" and table and gaussian
-        starts = self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
+        starts = (
+            self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
+        )
         return DomainModelFacts(observations, domains, exact=exact, starts=starts)
 
     def _check_prior(self) -> None:
@@ -197,6 +221,7 @@ class CGVAE(
 
     def _starts(self, data: Dataset, *, exact: bool) -> np.ndarray:
         """Linear unmixings of all rows given; with holes, constant columns, few rows or very many latents there are none."""
+        assert data.domain is not None
         some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
         values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
@@ -208,20 +233,41 @@ class CGVAE(
         return unmixings if exact else on_standardised(unmixings, values)
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
-        """Return the Gaussian modalities."""
+        """Return the Gaussian modalities.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
         return facts.gaussian
 
     @property
     def priors(self) -> Priors:
-        """The prior in each domain of the data."""
+        """Return the prior in each domain of the data."""
         return Priors(self.prior, self.domain_prior, self.record_)
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the data with a continuous u in units of its own spread."""
+        """Return the data with a continuous u in units of its own spread.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         return self.priors.prepared(data)
 
     def build(self, key: jax.Array) -> SparseModule:
-        """Return an invertible map, or networks with a map between them."""
+        """Return an invertible map, or networks with a map between them.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         latents = self.record_.layout.size if self.latent_dim is None else self.latent_dim
         facts = self.priors.facts
         if facts.exact:
@@ -232,7 +278,15 @@ class CGVAE(
         return weighted(inner, self.sparsity, np.zeros_like(facts.starts[0]) if len(facts.starts) else None)
 
     def begun(self, module: SparseModule, restart: int) -> SparseModule:
-        """Return restarts at linear unmixings in turn, counted from the seed; an exact fit ends with a rotation."""
+        """Return restarts at linear unmixings in turn, counted from the seed; an exact fit ends with a rotation.
+
+        Args:
+            module: As it was built.
+            restart: Its number, from 0.
+
+        Returns:
+            A module.
+        """
         facts, flow = self.priors.facts, module.inner.flow
         if flow is None or len(facts.starts) == 0:
             return module
@@ -245,7 +299,7 @@ class CGVAE(
     def phases(self) -> tuple[Phase, ...]:
         """Return phases in which sizes of edges are penalised, then their number; a staged fit begins with coordinates."""
         rates, beta = self.training.rates, self.training.beta
-        fast = {"direction": self.flow.direction, **rates}
+        fast: Rates = {**rates, "direction": self.flow.direction}
         if self.priors.facts.exact:
             return self._relaxed("fit", SparseLikelihood, self.epochs, self.learning_rate, all_but_given, fast)
         hide = self.networks.hide(len(self.record_.layout.shapes))
@@ -264,11 +318,11 @@ class CGVAE(
     def _relaxed(
         self,
         name: str,
-        loss: Any,
+        loss: Callable[[Penalties], Loss],
         epochs: int,
         rate: float,
-        trainable: Any,
-        rates: dict[str, Any],
+        trainable: Callable[[Module], Module],
+        rates: Rates,
         *,
         begun: bool = False,
     ) -> tuple[Phase, ...]:
@@ -288,7 +342,7 @@ class CGVAE(
 
     @property
     def score_name(self) -> str:
-        """What the score is."""
+        """Return what the score is."""
         exact = not self.mixing_penalty.noisy if self.fit_record() is None else self.priors.facts.exact
         return "log likelihood" if exact else EVIDENCE_BOUND
 
@@ -298,80 +352,156 @@ class CGVAE(
         """Return the name of the likelihood of each modality."""
         return self.priors.facts.observations.likelihoods
 
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row given its domain in nats, in the units of the data; see ``score_name``.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            seed: Of draws, where the score is a bound.
+
+        Returns:
+            One number a row.
+        """
         return scores(self, X, y, seed)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_rows`: higher is better."""
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Nats per row.
+        """
         return float(self.score_rows(X, y).mean())
 
-    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> Any:
+    def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
 
         Args:
             n: How many.
             domain: Of all of them, or of each; by default domains occur as often as they did in the data.
             seed: Of the draws.
+
+        Returns:
+            An array, or one for each modality by name.
         """
         return drawn_by_domain(self, self.priors, n, domain, seed)
 
-    def decode(self, latents: Any) -> Any:
-        """Return expected data given latents (rows, latents), in the units of the data."""
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return expected data given latents (rows, latents), in the units of the data.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return decoded(self, latents)
 
-    def latent_distributions(self, u: Any = None) -> LatentDistributions:
+    def latent_distributions(self, u: ArrayLike | None = None) -> LatentDistributions:
         """Return the distribution of each latent in each domain, as it was learned: what the identifiability audit reads.
 
         Args:
             u: For a continuous u, the values (rows) at which they are wanted; some of the training rows by default.
+
+        Returns:
+            Means, scales and rows of each domain.
         """
         check_is_fitted(self)
         return self.priors.distributions(self.module_.inner.prior, u)
 
-    def reconstruct(self, X: Any, y: Any = None) -> Any:
-        """Return expected values of every modality given what was observed: fills holes too."""
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return expected values of every modality given what was observed: fills holes too.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return reconstructed(self, X, y)
 
     @property
     def changing_(self) -> np.ndarray:
-        """For each latent, whether its learned distribution changes with the domain by more than a seventh of its deviation."""
+        """Return, for each latent, whether its distribution changes with the domain by more than a seventh of its deviation."""
         check_is_fitted(self)
         inner = self.module_.inner
         return np.asarray(changes(inner.prior, inner.seen)) > _MOVES
 
     # The mixing -------------------------------------------------------------------------------
 
-    def mixing(self, X: Any) -> np.ndarray:
+    def mixing(self, X: DataLike) -> np.ndarray:
         r"""Return the mean over rows of :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`, (observed, latents).
 
         It is read at 2000 of the rows at most; several modalities come in the order of their names.
-        """
-        return self._strengths(X).astype(np.float64).mean(axis=0)
 
-    def support(self, X: Any, *, edge: float = 0.1) -> MixingSupport:
-        """Return which variable depends on which latent: strengths above ``edge``, a hundredth of the variance by default."""
+        Args:
+            X: Rows, as for :meth:`fit`.
+
+        Returns:
+            (observed, latents).
+        """
+        mean: np.ndarray = self._strengths(X).astype(np.float64).mean(axis=0)
+        return mean
+
+    def support(self, X: DataLike, *, edge: float = 0.1) -> MixingSupport:
+        """Return which variable depends on which latent: strengths above ``edge``, a hundredth of the variance by default.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            edge: Strength above which there is an edge, between 0 and 1.
+
+        Returns:
+            The edges.
+
+        Raises:
+            DataError: If ``edge`` is no such strength.
+        """
         if not 0 < edge < 1:
             raise DataError(f"edge={edge!r}: not a strength between 0 and 1. Give one.")
         return MixingSupport(self.mixing(X) > edge)
 
     def penalised_rows(self, X: Dataset) -> np.ndarray:
-        """Return, for 2000 rows at most, minus the score, plus λ times the kind of penalty with which the fit ended."""
-        ended: Any = self.phases()[-1].loss
-        some = X.take(_some(len(X)))
-        return self.sparsity * self._penalties_of(some, ended.penalties.term.kind) - self.score_rows(some)
+        """Return, for 2000 rows at most, minus the score, plus λ times the kind of penalty with which the fit ended.
 
-    def edge_count(self, X: Any) -> float:
-        """Return the edges at a row, on average over rows; one weaker than ``threshold`` counts in part."""
+        Args:
+            X: Rows, as for :meth:`fit`.
+
+        Returns:
+            One number a row.
+        """
+        ended = self.phases()[-1].loss
+        assert isinstance(ended, (SparseLikelihood, SparseBound))
+        some = X.take(_some(len(X)))
+        price = self.sparsity * self._penalties_of(some, ended.penalties.term.kind)
+        penalised: np.ndarray = price - self.score_rows(some)
+        return penalised
+
+    def edge_count(self, X: DataLike) -> float:
+        """Return the edges at a row, on average over rows; one weaker than ``threshold`` counts in part.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+
+        Returns:
+            A number of edges.
+        """
         return float(self._penalties_of(X, "capped").mean())
 
-    def _penalties_of(self, X: Any, kind: str) -> np.ndarray:
-        one = lambda strength: penalty(strength[None], kind, self.mixing_penalty.threshold)  # noqa: E731
-        return np.asarray(jax.vmap(one)(jnp.asarray(self._strengths(X))), dtype=np.float64)
+    def _penalties_of(self, X: DataLike, kind: str) -> np.ndarray:
+        def at_row(strength: jax.Array) -> jax.Array:
+            return penalty(strength[None], kind, self.mixing_penalty.threshold)
 
-    def _strengths(self, X: Any) -> np.ndarray:
+        return np.asarray(jax.vmap(at_row)(jnp.asarray(self._strengths(X))), dtype=np.float64)
+
+    def _strengths(self, X: DataLike) -> np.ndarray:
         data = ready(self, X, None)
-        return map_rows(_strengths, self.module_, data.take(_some(len(data))))
+        strengths: np.ndarray = map_rows(_strengths, self.module_, data.take(_some(len(data))))
+        return strengths
 
 
 def _some(rows: int) -> np.ndarray:

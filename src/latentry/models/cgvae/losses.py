@@ -2,11 +2,13 @@ r"""Losses with a penalty on the mixing: few edges from latents to data, few lat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
 from latentry.data import Batch
 from latentry.models.cgvae.module import SparseModule
@@ -19,7 +21,7 @@ from latentry.models.domain_prior import (
     negative_log_likelihood,
 )
 from latentry.models.networks import NegativeElbo
-from latentry.nets import SigmoidalPrior, SparsityTerm, jacobians, strengths
+from latentry.nets import Flow, SigmoidalPrior, SparsityTerm, jacobians, strengths
 
 __all__ = [
     "AnchoredManifold",
@@ -34,13 +36,25 @@ __all__ = [
 _FLAT = 0.05  # deviation below which a variable counts as if it had this one: a dark pixel has no edges
 
 
+@runtime_checkable
+class Located(Protocol):
+    """A prior whose location and scale in a domain are known."""
+
+    @property
+    def latents(self) -> int:
+        """Return how many there are."""
+
+    def at(self, u: Array) -> tuple[Float[Array, " latents"], Float[Array, " latents"]]:
+        """Return location and log-scale of each latent in a domain."""
+
+
 @dataclass(frozen=True)
 class Penalties:
     """What is added to a loss.
 
     Args:
         sparse: Whether there is a sparsity term; its weight is the module's.
-        mask: Weight of the changes of the latents' laws with the domain.
+        mask: Weight of the changes of the latents' distributions with the domain.
         term: The sparsity term.
         rows: Rows of a batch on which it is computed.
     """
@@ -50,8 +64,26 @@ class Penalties:
     term: SparsityTerm = SparsityTerm()
     rows: int = 64
 
-    def added(self, module: Any, batch: Batch, key: jax.Array, loss: jax.Array, parts: dict[str, jax.Array]) -> Metrics:
-        """The loss with its penalties, each noted among the metrics."""
+    def added(
+        self,
+        module: SparseModule,
+        batch: Batch,
+        key: PRNGKeyArray,
+        loss: Float[Array, ""],
+        parts: dict[str, Float[Array, ""]],
+    ) -> Metrics:
+        """Return the loss with its penalties, each noted among the metrics.
+
+        Args:
+            module: Of CGVAE.
+            batch: Standardised rows.
+            key: Of random numbers.
+            loss: Without them.
+            parts: Metrics so far.
+
+        Returns:
+            The loss, and metrics.
+        """
         if self.sparse:
             parts = parts | {"sparsity": _sparsity(module, batch, key, self.term, self.rows)}
             loss = loss + module.weight * parts["sparsity"]
@@ -70,8 +102,8 @@ class SparseLikelihood:
 
     penalties: Penalties = Penalties()
 
-    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
+    def __call__(self, module: SparseModule, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
         loss, _ = negative_log_likelihood(module, batch, key)
         return self.penalties.added(module, batch, key, loss, {"likelihood": -loss})
 
@@ -88,11 +120,12 @@ class AnchoredManifold:
     pull: float = 2.0
     anchored: bool = True
 
-    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
-        loss, parts = self.manifold(module.inner, batch, key)
+    def __call__(self, module: SparseModule, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
+        loss, parts = self.manifold(_networked(module), batch, key)
         if not self.anchored:
             return loss, parts
+        assert module.anchor is not None
         apart = _networked(module).networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
         far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
         return loss + 0.5 * self.pull * far, parts | {"apart": far}
@@ -104,8 +137,8 @@ class SparseIdentify:
 
     penalties: Penalties = Penalties()
 
-    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
-        """Minus log p(c | u) at the posterior means, and the penalties."""
+    def __call__(self, module: SparseModule, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return minus log p(c | u) at the posterior means, and the penalties."""
         loss, parts = Identify()(_networked(module), batch, key)
         return self.penalties.added(module, batch, key, loss, parts)
 
@@ -117,8 +150,8 @@ class SparseBound:
     bound: NegativeBound = NegativeBound()
     penalties: Penalties = Penalties()
 
-    def __call__(self, module: SparseModule, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
+    def __call__(self, module: SparseModule, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
         loss, parts = self.bound(_networked(module), batch, key)
         return self.penalties.added(module, batch, key, loss, parts)
 
@@ -128,7 +161,7 @@ def _networked(module: SparseModule) -> Conditional:
     return module.inner
 
 
-def _sparsity(module: SparseModule, batch: Batch, key: jax.Array, term: SparsityTerm, rows: int) -> jax.Array:
+def _sparsity(module: SparseModule, batch: Batch, key: PRNGKeyArray, term: SparsityTerm, rows: int) -> Float[Array, ""]:
     latents, basis, decode, data_scale = _mixing(module.inner, batch, rows)
     scale = _deviation(latents, batch)
     if decode is None:
@@ -136,14 +169,24 @@ def _sparsity(module: SparseModule, batch: Batch, key: jax.Array, term: Sparsity
     return term(decode, jnp.zeros(basis.shape[:2]), scale, data_scale, key)
 
 
-def mixing_strengths(module: SparseModule, batch: Batch) -> jax.Array:
-    r""":math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)` at each row, (rows, observed, latents)."""
+def mixing_strengths(module: SparseModule, batch: Batch) -> Float[Array, "rows observed latents"]:
+    r"""Return :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)` at each row.
+
+    Args:
+        module: A flow, or networks.
+        batch: Standardised rows.
+
+    Returns:
+        (rows, observed, latents).
+    """
     latents, basis, decode, data_scale = _mixing(module.inner, batch, len(batch.weight))
-    found = basis if decode is None else jacobians(decode, jnp.zeros(basis.shape[:2]))
-    return strengths(found, _deviation(latents, batch), data_scale)
+    jacobian = basis if decode is None else jacobians(decode, jnp.zeros(basis.shape[:2]))
+    return strengths(jacobian, _deviation(latents, batch), data_scale)
 
 
-def _mixing(module: Any, batch: Batch, rows: int) -> tuple[jax.Array, jax.Array, Any, jax.Array]:
+def _mixing(
+    module: IdentifiableFlow | Conditional, batch: Batch, rows: int
+) -> tuple[Array, Array, Callable[[Array], Array] | None, Array]:
     r"""Latents, :math:`\partial c/\partial z` at some rows, the decoder around those rows, and the data's deviations.
 
     With a flow between coordinates c and latents z the derivative along z follows from the inverse of the flow's
@@ -161,28 +204,29 @@ def _mixing(module: Any, batch: Batch, rows: int) -> tuple[jax.Array, jax.Array,
     else:
         basis = _inverse(module.flow, near)
 
-    def decode(step: jax.Array) -> jax.Array:
+    def decode(step: Array) -> Array:
         return _flat(module.networks.means(near + jnp.einsum("rij,rj->ri", basis, step)))
 
     return latents, basis, decode, _deviation(_flat(batch.values), batch, _FLAT)
 
 
-def _inverse(flow: Any, points: jax.Array) -> jax.Array:
-    return jnp.linalg.inv(jacobians(lambda rows: flow.forward_rows(rows)[0], points))
+def _inverse(flow: Flow, points: Float[Array, "rows n"]) -> Float[Array, "rows n n"]:
+    inverse: Array = jnp.linalg.inv(jacobians(lambda rows: flow.forward_rows(rows)[0], points))
+    return inverse
 
 
-def _flat(modalities: dict[str, jax.Array]) -> jax.Array:
+def _flat(modalities: dict[str, Float[Array, "rows ..."]]) -> Float[Array, "rows entries"]:
     return jnp.concatenate([part.reshape(len(part), -1) for _, part in sorted(modalities.items())], axis=1)
 
 
-def _deviation(values: jax.Array, batch: Batch, floor: float = 1e-12) -> jax.Array:
-    share = (batch.weight / batch.weight.sum())[:, None]
-    centred = values - (share * values).sum(axis=0)
-    return jnp.sqrt((share * centred**2).sum(axis=0) + floor**2)
+def _deviation(values: Float[Array, "rows n"], batch: Batch, floor: float = 1e-12) -> Float[Array, " n"]:
+    fraction = (batch.weight / batch.weight.sum())[:, None]
+    centred = values - (fraction * values).sum(axis=0)
+    return jnp.sqrt((fraction * centred**2).sum(axis=0) + floor**2)
 
 
-def changes(prior: Any, points: jax.Array) -> jax.Array:
-    r"""How far each latent's law moves with u, in its own units.
+def changes(prior: Located, points: Shaped[Array, "points ..."]) -> Float[Array, " latents"]:
+    r"""Measure how far each latent's distribution moves with u, in its own units.
 
     The root of the mean over rows of
 
@@ -190,6 +234,13 @@ def changes(prior: Any, points: jax.Array) -> jax.Array:
 
     (and of the parameters of its sigmoidal flow, where it has one). Its sum over latents is a group lasso: latents that
     gain little from moving are held still.
+
+    Args:
+        prior: Learned.
+        points: Domains of some rows.
+
+    Returns:
+        One number a latent.
     """
     location, log_scale = (jnp.broadcast_to(part, (len(points), prior.latents)) for part in jax.vmap(prior.at)(points))
     level = log_scale.mean(axis=0)

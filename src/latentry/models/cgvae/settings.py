@@ -50,5 +50,5 @@ class MixingPenalty(Settings):
 
     @property
     def term(self) -> SparsityTerm:
-        """The penalty of a module on a batch."""
+        """Return the penalty of a module on a batch."""
         return SparsityTerm(self.kind, self.threshold, self.derivative, self.directions)
