@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
@@ -14,13 +14,25 @@ from latentry.models.estimator import refuse
 from latentry.models.estimator.values import likelihoods
 from latentry.nets import Expert
 
+if TYPE_CHECKING:
+    from latentry.models.causal_pima.estimator import CausalPIMA
+
 __all__ = ["check_causal_pima", "parse_nodes"]
 
 _MOST_CLUSTERS = 4096
 
 
-def parse_nodes(given: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Names and outcomes.
+def parse_nodes(given: object) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Read names and outcomes of nodes.
+
+    Args:
+        given: Outcomes of each node, or a mapping from name to outcomes.
+
+    Returns:
+        Names, and a number of outcomes for each.
+
+    Raises:
+        DataError: If a number is below 2, or there are too many clusters.
 
     >>> parse_nodes((2, 3)), parse_nodes({"lattice": 2})
     ((('N1', 'N2'), (2, 3)), (('lattice',), (2,)))
@@ -40,8 +52,16 @@ def parse_nodes(given: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return names, outcomes
 
 
-def check_causal_pima(model: Any, data: Dataset) -> None:
-    """Every parameter of the model's own, against the data."""
+def check_causal_pima(model: CausalPIMA, data: Dataset) -> None:
+    """Check every parameter of the model's own against the data.
+
+    Args:
+        model: With its parameters.
+        data: The rows of a fit.
+
+    Raises:
+        DataError: If one of them cannot be right.
+    """
     names, outcomes = parse_nodes(model.nodes)
     _check_means(model, len(outcomes))
     known = model.graph_search
@@ -56,7 +76,7 @@ def check_causal_pima(model: Any, data: Dataset) -> None:
     _check_interventions(model, data, names, outcomes)
 
 
-def _check_means(model: Any, nodes: int) -> None:
+def _check_means(model: CausalPIMA, nodes: int) -> None:
     mixture = model.mixture
     if mixture.means == "axes" and model.latent_dim < nodes:
         problem = f"it needs a latent for each of the {nodes} nodes, and latent_dim={model.latent_dim}. "
@@ -66,7 +86,7 @@ def _check_means(model: Any, nodes: int) -> None:
         raise refuse("mixture__means", "axes", problem)
 
 
-def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
+def _check_experts(model: CausalPIMA, data: Dataset, names: tuple[str, ...]) -> None:
     if model.experts is None:
         return
     if not isinstance(model.experts, Mapping):
@@ -94,7 +114,7 @@ def _check_experts(model: Any, data: Dataset, names: tuple[str, ...]) -> None:
         )
 
 
-def _check_per_cluster(model: Any, data: Dataset) -> None:
+def _check_per_cluster(model: CausalPIMA, data: Dataset) -> None:
     for modality in model.mixture.per_cluster:
         if modality not in data.names:
             raise DataError(f"per_cluster names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
@@ -104,7 +124,7 @@ def _check_per_cluster(model: Any, data: Dataset) -> None:
             )
 
 
-def _check_interventions(model: Any, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:
+def _check_interventions(model: CausalPIMA, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:
     if model.interventions is None:
         return
     if not isinstance(model.interventions, Mapping):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
@@ -35,7 +36,7 @@ from latentry.models.causal_pima.latent_graph import LatentGraph
 from latentry.models.causal_pima.losses import JointBound
 from latentry.models.causal_pima.mixture import BLOCKED, HodgeTable, Table, standard_mixture
 from latentry.models.causal_pima.mixture_updates import shape_of
-from latentry.models.causal_pima.module import Pima
+from latentry.models.causal_pima.module import ExpertDecoder, Pima
 from latentry.models.causal_pima.node_updates import Nodes, UpdateNodes
 from latentry.models.causal_pima.settings import GraphSearch, NodeMixture
 from latentry.models.causal_pima.structural_em import Experiments, complete_graph
@@ -45,18 +46,21 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
+    DataLike,
+    DomainLike,
     Group,
     LatentModel,
     Rule,
     Training,
+    Values,
     decoded,
     ready,
     reconstructed,
     scores,
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
-from latentry.nets import Expert
-from latentry.training import Phase
+from latentry.nets import Build, Expert, Network
+from latentry.training import Loss, Module, Phase
 
 __all__ = ["CausalPIMA"]
 
@@ -70,7 +74,14 @@ _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 @final
 @dataclass(eq=False, repr=False)
 class CausalPIMA(
-    LatentModel, HasLikelihood, HasClusters, HasGraph, CanBeIntervenedOn, HasPhysics, Reconstructs, DecodesLatents
+    LatentModel[Pima, PimaFacts],
+    HasLikelihood,
+    HasClusters,
+    HasGraph,
+    CanBeIntervenedOn,
+    HasPhysics,
+    Reconstructs,
+    DecodesLatents,
 ):
     r"""Latents of many modalities, in clusters; clusters are configurations of nodes; the nodes have a causal graph.
 
@@ -113,12 +124,12 @@ class CausalPIMA(
     progress: bool | str = "auto"
     likelihood: str | Mapping[str, str] = "gaussian"
     hidden: Sequence[int] = field(default=(64, 64))
-    encoder: str | Callable[..., Any] = "auto"
-    decoder: str | Callable[..., Any] = "auto"
+    encoder: str | Build = "auto"
+    decoder: str | Build = "auto"
     nodes: Sequence[int] | Mapping[str, int] = (2, 2)
     experts: Mapping[str, Expert] | None = None
     graph: str = "search"
-    interventions: Mapping[Any, Mapping[str, int]] | None = None
+    interventions: Mapping[Hashable, Mapping[str, int]] | None = None
     training: Training = Training()
     networks: Networks = Networks()
     mixture: NodeMixture = NodeMixture()
@@ -140,11 +151,21 @@ class CausalPIMA(
 
     @property
     def reads_domain(self) -> bool:
-        """Only to know which nodes were set."""
+        """Return whether the domain says which nodes were set; it is read for nothing else."""
         return bool(self.interventions)
 
     def learn_facts(self, data: Dataset) -> PimaFacts:
-        """Note likelihoods, and what was set in each domain."""
+        """Note likelihoods, and what was set in each domain.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         check_causal_pima(self, data)
         names, outcomes = parse_nodes(self.nodes)
         given = {str(label): as_values(do, names, outcomes) for label, do in (self.interventions or {}).items()}
@@ -153,17 +174,31 @@ class CausalPIMA(
         return PimaFacts(observe(self.likelihood, data), experiments)
 
     def standardised(self, facts: PimaFacts) -> tuple[str, ...]:
-        """Return the Gaussian modalities."""
+        """Return the Gaussian modalities.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
         return facts.observations.gaussian
 
     @property
     def facts(self) -> PimaFacts:
-        """What the fit noted of the data."""
+        """Return what the fit noted of the data."""
         assert isinstance(self.record_.facts, PimaFacts)
         return self.record_.facts
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the rows with their numbers and those of their experiments; the domain says nothing else."""
+        """Return the rows with their numbers and those of their experiments; the domain says nothing else.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         codes = None
         if self.reads_domain and data.domain is not None:
             layout = self.record_.layout
@@ -174,7 +209,14 @@ class CausalPIMA(
         return Design.of(self.hidden, self.encoder, self.decoder, self.networks)
 
     def build(self, key: jax.Array) -> Pima:
-        """Return networks, a mixture that is standard normal until nodes are read, and a table without edges."""
+        """Return networks, a mixture that is standard normal until nodes are read, and a table without edges.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         nodes = self.node_design()
         clusters = nodes.values.shape[1]
         net_key, table_key = jax.random.split(key)
@@ -190,17 +232,17 @@ class CausalPIMA(
             sampled=self.mixture.gamma == "sample",
         )
 
-    def _expert(self, name: str, expert: Expert, nodes: Nodes) -> Any:
+    def _expert(self, name: str, expert: Expert, nodes: Nodes) -> ExpertDecoder:
         statistics = self.record_.statistics
         shift, scale = statistics.shift.get(name, np.zeros(())), statistics.scale.get(name, np.ones(()))
         return new_expert(expert, shift, scale, nodes.values, nodes.names)
 
-    def _own_decoders(self, clusters: int, key: jax.Array) -> dict[str, Any]:
+    def _own_decoders(self, clusters: int, key: jax.Array) -> dict[str, Network]:
         """For each modality named in ``per_cluster``, as many decoders as clusters, stacked."""
         if not self.mixture.per_cluster:
             return {}
 
-        def decoders(cluster_key: jax.Array) -> dict[str, Any]:
+        def decoders(cluster_key: jax.Array) -> dict[str, Network]:
             built = (
                 self._design()
                 .build(self.record_.layout, self.facts.observations, self.latent_dim, cluster_key)
@@ -208,7 +250,7 @@ class CausalPIMA(
             )
             return {name: built[name] for name in self.mixture.per_cluster}
 
-        stacked: dict[str, Any] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
+        stacked: dict[str, Network] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
         return stacked
 
     def _table(self, nodes: Nodes, key: jax.Array) -> Table | HodgeTable:
@@ -265,7 +307,7 @@ class CausalPIMA(
             look=not guided,
         )
         weight = self.training.beta * self._balance()
-        before: Any = NegativeElbo(weight if mixture.pretraining == "vae" else 1e-3, hide)
+        before: Loss = NegativeElbo(weight if mixture.pretraining == "vae" else 1e-3, hide)
         if guided:
             before = JointBound(weight, hide, search.graph_penalty, guided=True)
         joint = JointBound(weight, hide, search.graph_penalty)
@@ -293,7 +335,14 @@ class CausalPIMA(
         return max(1.0, entries / _NUMBERS_AS_ONE)
 
     def check_loaded(self, folder: str) -> None:
-        """An expert of your own is not in the folder: the one given must make the rows that were fitted."""
+        """Refuse an expert of the user that does not make the rows that were fitted: the folder holds none.
+
+        Args:
+            folder: The run folder.
+
+        Raises:
+            CheckpointError: If an expert makes other rows.
+        """
         for name, decoder in self.module_.experts.items():
             if not np.allclose(
                 decoder.rows(), decoder.fitted, rtol=1e-3, atol=1e-5 * float(jnp.abs(decoder.fitted).max())
@@ -307,34 +356,74 @@ class CausalPIMA(
 
     @property
     def score_name(self) -> str:
-        """What the score is."""
+        """Return what the score is."""
         return EVIDENCE_BOUND
 
     def likelihoods(self) -> Mapping[str, str]:
         """Return the name of the likelihood of each modality."""
         return self.facts.observations.likelihoods
 
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the evidence lower bound of each row in nats, in the units of the data."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the evidence lower bound of each row in nats, in the units of the data.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            seed: Of draws, where the score is a bound.
+
+        Returns:
+            One number a row.
+        """
         return scores(self, X, y, seed)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_rows`: higher is better."""
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`: higher is better.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Nats per row.
+        """
         return float(self.score_rows(X, y).mean())
 
-    def decode(self, latents: Any) -> Any:
-        """Return expected data given latents; experts' rows by the probabilities of the clusters at that place."""
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return expected data given latents; experts' rows by the probabilities of the clusters at that place.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return decoded(self, latents)
 
-    def reconstruct(self, X: Any, y: Any = None) -> Any:
-        """Return expected values of every modality given what was observed: fills holes too."""
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return expected values of every modality given what was observed: fills holes too.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return reconstructed(self, X, y)
 
-    def impute(self, X: Any, y: Any = None) -> Any:
-        """Return every modality of every row: as measured where it was, expected values where it was not."""
+    def impute(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return every modality of every row: as measured where it was, expected values where it was not.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
         return queries.imputed(self, X, y)
 
-    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0) -> Any:
+    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0) -> Values:
         """Draw new rows in the units of the data; with ``do``, of the world in which those nodes are set.
 
         Args:
@@ -342,56 +431,127 @@ class CausalPIMA(
             do: Nodes and the values they are set to; by default nothing is set.
             noise: Whether observation noise is added; without it, rows are expected values given drawn latents.
             seed: Of the draws.
+
+        Returns:
+            An array, or one for each modality by name.
         """
         return queries.rows_of_worlds(self, n, do, noise=noise, seed=seed)
 
     def counterfactual(
-        self, X: Any, y: Any = None, *, do: Mapping[str, int], seed: int = 0, coupling: str = "monotone"
-    ) -> Any:
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        *,
+        do: Mapping[str, int],
+        seed: int = 0,
+        coupling: str = "monotone",
+    ) -> Values:
         """Return what these rows would have looked like had the nodes been set: expected values, in the units of the data.
 
         The nodes' noise is kept (see :func:`latentry.graphs.counterfactual`), and so is a row's place within its cluster.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            do: Nodes and the values they are set to.
+            seed: Of the nodes' noise, where a row does not determine it.
+            coupling: As of :func:`latentry.graphs.counterfactual`.
+
+        Returns:
+            An array, or one for each modality by name.
         """
         check_is_fitted(self)
         return queries.imagined_rows(self, X, y, do, seed, coupling)
 
     # Clusters, nodes and their graph ----------------------------------------------------------
 
-    def cluster_probabilities(self, X: Any, y: Any = None) -> np.ndarray:
-        """Return the probability of each cluster; clusters count through the nodes' values, the last node fastest."""
+    def cluster_probabilities(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the probability of each cluster; clusters count through the nodes' values, the last node fastest.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            (rows, clusters).
+        """
         return queries.cluster_probabilities(self, ready(self, X, y))
 
-    def clusters(self, X: Any, y: Any = None) -> np.ndarray:
-        """Return the most probable cluster of each row."""
-        return self.cluster_probabilities(X, y).argmax(axis=1)
+    def clusters(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the most probable cluster of each row.
 
-    def node_probabilities(self, X: Any, y: Any = None) -> dict[str, np.ndarray]:
-        """Return, for each node, the probability of its values in each row."""
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Whole numbers.
+        """
+        likeliest: np.ndarray = self.cluster_probabilities(X, y).argmax(axis=1)
+        return likeliest
+
+    def node_probabilities(self, X: DataLike, y: DomainLike | None = None) -> dict[str, np.ndarray]:
+        """Return, for each node, the probability of its values in each row.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            For each node, (rows, values).
+        """
         return queries.node_probabilities(self.cluster_probabilities(X, y), *parse_nodes(self.nodes))
 
-    def node_values(self, X: Any, y: Any = None) -> np.ndarray:
-        """Return the most probable value of each node, (rows, nodes); see :meth:`node_probabilities` for how sure they are."""
-        found = self.node_probabilities(X, y)
-        return np.stack([part.argmax(axis=1) for part in found.values()], axis=1)
+    def node_values(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the most probable value of each node, (rows, nodes); see :meth:`node_probabilities` for how sure they are.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            Whole numbers.
+        """
+        probabilities = self.node_probabilities(X, y)
+        return np.stack([part.argmax(axis=1) for part in probabilities.values()], axis=1)
 
     @property
     def graph_(self) -> LatentGraph:
-        """The graph of the nodes: its class, one member with tables, strengths of the edges."""
+        """Return the graph of the nodes: its class, one member with tables, strengths of the edges."""
         check_is_fitted(self)
         return queries.learned_graph(self.module_, self.node_design())
 
-    def graph_frequencies(self, X: Any, y: Any = None, *, replicates: int = 200, seed: int = 0) -> EdgeFrequencies:
+    def graph_frequencies(
+        self, X: DataLike, y: DomainLike | None = None, *, replicates: int = 200, seed: int = 0
+    ) -> EdgeFrequencies:
         """Count how often edges come back when rows are drawn with replacement; the latents stay as they are.
 
         Graphs are then sought by the nodes' expected counts alone: quicker than the fit's own comparison, and readier to join
         nodes that overlap.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            replicates: How many draws of all rows.
+            seed: Of the draws.
+
+        Returns:
+            Fractions of the replicates, for each edge.
         """
         return queries.resampled_graphs(self, ready(self, X, y), replicates, seed)
 
-    def restart_frequencies(self, X: Any, y: Any = None, *, restarts: int = 5) -> EdgeFrequencies:
+    def restart_frequencies(self, X: DataLike, y: DomainLike | None = None, *, restarts: int = 5) -> EdgeFrequencies:
         """Count how often edges come back when the whole model is fitted again to these rows, with other seeds.
 
         This fit counts as the first. A node of another fit is taken for the node of this one that it agrees with most.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            restarts: Further fits.
+
+        Returns:
+            Fractions of the fits, for each edge.
         """
         check_is_fitted(self)
         return queries.restarted_graphs(self, X, y, restarts)
@@ -400,7 +560,7 @@ class CausalPIMA(
 
     @property
     def experts_(self) -> dict[str, dict[str, np.ndarray]]:
-        """For each expert its parameters: ``{"x0": values, "x0_error": standard errors, ...}``, and the noise.
+        """Return for each expert its parameters: ``{"x0": values, "x0_error": standard errors, ...}``, and the noise.
 
         An error is NaN where a group has one row or none.
         """
@@ -413,8 +573,8 @@ class CausalPIMA(
         return queries.physical_parameters(self.module_)
 
 
-def trained_graph(module: Any) -> Any:
-    """Networks and the graph's own parameters are trained; the rest is updated in blocks."""
+def trained_graph(module: Module) -> Module:
+    """Train networks and the graph's own parameters; the rest is updated in blocks."""
     chosen = only("networks", "own")(module)
     parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))
     return eqx.tree_at(lambda m: (m.table.hodge, m.table.logits), chosen, replace=parts)

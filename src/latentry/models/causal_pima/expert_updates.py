@@ -6,16 +6,15 @@ Standard errors are those of rows as units (Huber 1967): curves scatter as whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 
 from latentry.data import Dataset, blocks
@@ -33,9 +32,20 @@ _FIRST_TRIES = 12  # starts of the first fit: kinks and frequencies have local o
 
 
 def new_expert(
-    expert: Expert, shift: Any, scale: Any, values: NDArray[np.int64], names: tuple[str, ...]
+    expert: Expert, shift: np.ndarray, scale: np.ndarray, values: NDArray[np.int64], names: tuple[str, ...]
 ) -> ExpertDecoder:
-    """Parameters at their starts; ``values`` are the nodes' values in each cluster, (nodes, clusters)."""
+    """Return a decoder whose parameters are at their starts.
+
+    Args:
+        expert: The formula and its parameters.
+        shift: By which rows were standardised.
+        scale: By which rows were standardised.
+        values: Value of each node in each cluster, (nodes, clusters).
+        names: Of the nodes.
+
+    Returns:
+        The decoder.
+    """
     clusters = values.shape[1]
     groups = tuple((name, _group(p, clusters, values, names)) for name, p in expert.parameters.items())
     starts = {n: jnp.full(max(g) + 1, expert.parameters[n].start, jnp.float32) for n, g in groups}
@@ -64,7 +74,21 @@ class _Sums:
 
 
 def updated_expert(decoder: ExpertDecoder, data: Dataset, modality: str, gamma: Array, *, first: bool) -> ExpertDecoder:
-    """Parameters, noise and standard errors for these probabilities of the clusters."""
+    """Fit parameters, noise and standard errors, for given probabilities of the clusters.
+
+    Args:
+        decoder: As it is now.
+        data: Standardised rows.
+        modality: That the expert decodes.
+        gamma: Probability of each cluster, (rows, clusters).
+        first: Whether several starts are tried.
+
+    Returns:
+        The decoder after the fit.
+
+    Raises:
+        DataError: If the expert is not finite at any start.
+    """
     gamma = gamma * data.observed[modality][:, None]
     sums = _sums(decoder, data, modality, gamma)
     layout = _Layout(decoder.expert, decoder.groups)
@@ -81,8 +105,9 @@ def updated_expert(decoder: ExpertDecoder, data: Dataset, modality: str, gamma: 
     noise = _noise(sums, curves)
     errors = _errors(layout, decoder, data, modality, gamma, theta, noise)
     parts = (layout.unpack(theta), layout.unpack(errors), jnp.asarray(np.log(noise), jnp.float32))
-    found = eqx.tree_at(lambda d: (d.values, d.errors, d.log_scale), decoder, parts)
-    return eqx.tree_at(lambda d: d.fitted, found, found.rows())
+    updated: ExpertDecoder = eqx.tree_at(lambda d: (d.values, d.errors, d.log_scale), decoder, parts)
+    marked: ExpertDecoder = eqx.tree_at(lambda d: d.fitted, updated, updated.rows())
+    return marked
 
 
 def _raw(decoder: ExpertDecoder, data: Dataset, modality: str) -> Iterator[tuple[int, Array]]:
@@ -109,43 +134,49 @@ class _Layout:
     def __init__(self, expert: Expert, groups: Groups) -> None:
         self.expert, self.groups = expert, groups
         self.sizes = [max(group) + 1 for _, group in groups]
-        self._rows, self._slopes = _compiled(expert, groups)
+        self._rows, self._jacobian = _compiled(expert, groups)
         parameters = [expert.parameters[name] for name, _ in groups]
         self.low, self.high, self.start = (
             np.repeat([getattr(p, part) for p in parameters], self.sizes).astype(float)
             for part in ("low", "high", "start")
         )
 
-    def pack(self, values: dict[str, Any]) -> Array:
+    def pack(self, values: Mapping[str, ArrayLike]) -> Array:
+        """Return the parameters as one vector."""
         return np.concatenate([np.asarray(values[name], dtype=np.float64) for name, _ in self.groups])
 
-    def unpack(self, theta: Array) -> dict[str, Any]:
+    def unpack(self, theta: Array) -> dict[str, jax.Array]:
+        """Return the parameters by name."""
         parts = np.split(theta, np.cumsum(self.sizes)[:-1])
         return {name: jnp.asarray(part, jnp.float32) for (name, _), part in zip(self.groups, parts, strict=True)}
 
     def curves(self, theta: Array) -> Array:
-        found = np.asarray(self._rows(jnp.asarray(theta, jnp.float32)), dtype=np.float64)
-        return found.reshape(len(found), -1)
+        """Return the rows, (clusters, points)."""
+        rows = np.asarray(self._rows(jnp.asarray(theta, jnp.float32)), dtype=np.float64)
+        return rows.reshape(len(rows), -1)
 
-    def slopes(self, theta: Array) -> Array:
-        """(clusters, points, parameters)."""
-        found = np.asarray(self._slopes(jnp.asarray(theta, jnp.float32)), dtype=np.float64)
-        return found.reshape(found.shape[0], -1, found.shape[-1])
+    def jacobian(self, theta: Array) -> Array:
+        """Return derivatives of the rows, (clusters, points, parameters)."""
+        derivatives = np.asarray(self._jacobian(jnp.asarray(theta, jnp.float32)), dtype=np.float64)
+        return derivatives.reshape(derivatives.shape[0], -1, derivatives.shape[-1])
 
     def inside(self, theta: Array) -> Array:
-        """A little inside the bounds: a value on its bound would never leave it."""
+        """Return parameters a little inside the bounds: a value on its bound would never leave it."""
         width = np.where(np.isfinite(self.high - self.low), self.high - self.low, 1.0)
         return np.clip(theta, self.low + 1e-6 * width, self.high - 1e-6 * width)
 
 
 @lru_cache(maxsize=32)
-def _compiled(expert: Expert, groups: Groups) -> tuple[Any, Any]:
+def _compiled(
+    expert: Expert, groups: Groups
+) -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
     sizes = [max(group) + 1 for _, group in groups]
 
     def rows(theta: jax.Array) -> jax.Array:
         parts = jnp.split(theta, np.cumsum(sizes)[:-1].tolist())
         chosen = {name: part[jnp.asarray(group)] for (name, group), part in zip(groups, parts, strict=True)}
-        return jax.vmap(lambda values: expert(**values))(chosen)
+        curves: jax.Array = jax.vmap(lambda values: expert(**values))(chosen)
+        return curves
 
     return jax.jit(rows), jax.jit(jax.jacfwd(rows))
 
@@ -161,22 +192,22 @@ def _fitted(layout: _Layout, sums: _Sums, noise: Array, theta: Array, tries: int
     def residuals(at: Array) -> Array:
         return np.concatenate([(pull * (layout.curves(at) - sums.mean)).reshape(-1), anchor * (at - theta)])
 
-    def slopes(at: Array) -> Array:
-        return np.concatenate([(pull[..., None] * layout.slopes(at)).reshape(-1, len(at)), np.diag(anchor)])
+    def jacobian(at: Array) -> Array:
+        return np.concatenate([(pull[..., None] * layout.jacobian(at)).reshape(-1, len(at)), np.diag(anchor)])
 
     rng = np.random.default_rng(0)
-    found = []
+    fits: list[tuple[float, Array]] = []
     for attempt in range(tries):
         start = theta if attempt == 0 else _elsewhere(layout, rng)
         inside = layout.inside(start)
-        if not np.isfinite(residuals(inside)).all() or not np.isfinite(slopes(inside)).all():
+        if not np.isfinite(residuals(inside)).all() or not np.isfinite(jacobian(inside)).all():
             continue
         try:
-            fit = least_squares(residuals, inside, slopes, (layout.low, layout.high), x_scale="jac", max_nfev=60)
-        except (ValueError, np.linalg.LinAlgError):  # a slope on the way was not finite
+            fit = least_squares(residuals, inside, jacobian, (layout.low, layout.high), x_scale="jac", max_nfev=60)
+        except (ValueError, np.linalg.LinAlgError):  # a derivative in between was not finite
             continue
-        found.append((fit.cost, fit.x))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        fits.append((fit.cost, fit.x))
+    return min(fits, key=lambda pair: pair[0])[1] if fits else None
 
 
 def _elsewhere(layout: _Layout, rng: np.random.Generator) -> Array:
@@ -194,26 +225,26 @@ def _noise(sums: _Sums, curves: Array) -> Array:
     about = np.maximum(about, 0)
     total = np.maximum(sums.weight.sum(), 1e-9)
     pooled = max(float(about.sum()) / (total * size), 1e-10)
-    found: Array = np.sqrt((about + size * pooled) / (sums.weight * size + size))
-    return found
+    deviation: Array = np.sqrt((about + size * pooled) / (sums.weight * size + size))
+    return deviation
 
 
 def _errors(
     layout: _Layout, decoder: ExpertDecoder, data: Dataset, modality: str, gamma: Array, theta: Array, noise: Array
 ) -> Array:
-    slopes, curves = layout.slopes(theta) / noise[:, None, None] ** 2, layout.curves(theta)
+    jacobian, curves = layout.jacobian(theta) / noise[:, None, None] ** 2, layout.curves(theta)
     weight = gamma.sum(axis=0)
-    bread = np.einsum("k,ktp,ktq->pq", weight * noise**2, slopes, slopes, optimize=True)
+    bread = np.einsum("k,ktp,ktq->pq", weight * noise**2, jacobian, jacobian, optimize=True)
     meat = np.zeros_like(bread)
     for start, piece in _raw(decoder, data, modality):
         part = gamma[start : start + len(piece)]
         # Σ_c γ_c J_c'(x − f_c) without an array of (rows, clusters, points)
-        scores = np.einsum("rk,rt,ktp->rp", part, piece, slopes, optimize=True)
-        scores = scores - part @ np.einsum("kt,ktp->kp", curves, slopes)
+        scores = np.einsum("rk,rt,ktp->rp", part, piece, jacobian, optimize=True)
+        scores = scores - part @ np.einsum("kt,ktp->kp", curves, jacobian)
         meat += scores.T @ scores
     inverse = np.linalg.pinv(bread)
     rows = layout.pack({n: np.bincount(group, weights=weight) for n, group in layout.groups})
     known = rows > 1 + 1e-6
     small = np.sqrt(rows / np.where(known, rows - 1, 1.0))  # few rows lie too near to what was fitted to them
-    found: Array = np.where(known, small * np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse), 0)), UNKNOWN)
-    return found
+    errors: Array = np.where(known, small * np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse), 0)), UNKNOWN)
+    return errors

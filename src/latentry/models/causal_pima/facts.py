@@ -26,14 +26,28 @@ class PimaFacts(ModelFacts):
     experiments: tuple[Mapping[str, int], ...]
 
     def check(self, data: Dataset) -> None:
-        """Refuse values that are impossible under their likelihood."""
+        """Refuse values that are impossible under their likelihood.
+
+        Args:
+            data: Rows.
+
+        Raises:
+            DataError: At the first such value.
+        """
         self.observations.check(data)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain data."""
         return {"observations": self.observations.to_json(), "experiments": [dict(do) for do in self.experiments]}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> PimaFacts:
-        """Return what :meth:`to_json` wrote."""
+        """Return what :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The facts.
+        """
         return cls(Observations.from_json(stored["observations"]), tuple(stored["experiments"]))

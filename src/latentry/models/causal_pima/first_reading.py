@@ -3,7 +3,7 @@
 Hills: each row climbs to denser neighbours; of all peaks the most prominent are kept (Chazal, Guibas, Oudot and Skraba,
 *Persistence-based clustering in Riemannian manifolds*, 2013). No shape is assumed of a group.
 
-Reading: K groups can be read as values of nodes in many inequivalent ways (840 for eight groups as three binary nodes).
+Reading: K groups can be read as values of nodes in many inequivalent manners (840 for eight groups as three binary nodes).
 The reading under which the groups' mean rows are most nearly a sum of one part per node is kept; how far the next
 best reading falls behind says how clear it was, and chooses among candidate groupings.
 """
@@ -30,17 +30,20 @@ Labels = NDArray[np.int64]
 _NEIGHBOURS = ((10, 10), (25, 15))  # for the density, and to climb to
 _WIDTHS = (5, 8, 12, 30)  # leading dimensions that k-means looks at
 _RUNS = 8
-_WAYS = 720  # permutations that are all tried; beyond, swaps from random ones
+_PERMUTATIONS = 720  # permutations that are all tried; beyond, swaps from random ones
 
 
 def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int], seed: int) -> Labels:
-    """The cell (configuration of the nodes) of each row: the clearest reading over several groupings.
+    """Read each row as a cell (configuration of the nodes): the clearest reading over several groupings.
 
     Args:
         spaces: coordinates of the rows, (rows, dimensions) each, in which groups are sought.
         rows: the data, (rows, features), whose group means are read as sums.
         outcomes: of each node.
         seed: of what is random.
+
+    Returns:
+        The cell of each row.
     """
     count = math.prod(outcomes)
     best, clearest = None, (-np.inf, -np.inf)
@@ -61,7 +64,7 @@ def rows_as_nodes(spaces: Sequence[Array], rows: Array, outcomes: Sequence[int],
 
 
 def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) -> Labels:
-    """The same reading with nodes and values renamed so that most rows agree with what is known of them.
+    """Rename nodes and values of a reading so that most rows agree with what is known of them.
 
     >>> cells = np.array([0, 0, 1, 1, 3])  # two binary nodes
     >>> known = np.ones((5, 4), dtype=bool)
@@ -74,6 +77,9 @@ def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) 
         cells: cell of each row.
         allowed: (rows, cells), False where an experiment excludes a cell.
         outcomes: of each node.
+
+    Returns:
+        The cell of each row.
     """
     if allowed.all():
         return cells
@@ -97,7 +103,7 @@ def aligned(cells: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) 
 
 def _permitted(read: Labels, values: Labels, allowed: NDArray[np.bool_], outcomes: Sequence[int]) -> Labels:
     """Cells of the readings (nodes, rows); where an experiment excludes one, the allowed cell that differs least from it."""
-    cells = np.ravel_multi_index(tuple(read), tuple(outcomes))
+    cells: Labels = np.ravel_multi_index(tuple(read), tuple(outcomes))
     wrong = np.flatnonzero(~allowed[np.arange(len(cells)), cells])
     same = (read[:, wrong, None] == values[:, None, :]).sum(axis=0)  # (wrong rows, cells)
     cells[wrong] = np.where(allowed[wrong], same, -1).argmax(axis=1)
@@ -120,7 +126,7 @@ def _groupings(spaces: Sequence[Array], count: int, seed: int) -> Iterator[Label
 
 
 def hills(points: Array, count: int, neighbours: int = 15, near: int = 15) -> Labels | None:
-    """Labels 0 to count − 1 by the most prominent peaks of the density, or None where there are not as many.
+    """Label rows 0 to count − 1 by the most prominent peaks of the density, or None where there are not as many.
 
     >>> rng = np.random.default_rng(0)
     >>> points = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 8])
@@ -133,6 +139,9 @@ def hills(points: Array, count: int, neighbours: int = 15, near: int = 15) -> La
         count: of groups.
         neighbours: to the distance of which the density is inverse.
         near: neighbours that a row may climb to, and over which the density is smoothed.
+
+    Returns:
+        A label for each row, or None.
     """
     most = max(neighbours, near)
     if len(points) <= most + 1:
@@ -177,11 +186,11 @@ def _climb(height: Array, index: Labels) -> tuple[Labels, Array, Labels]:
         peak_of[row] = peak_of[steepest]
         root[row] = top(steepest)
         for other in {top(int(i)) for i in higher}:
-            one, two = sorted((other, top(row)), key=lambda i: rank[i])
-            if one != two:
-                prominence[peak_of[two]] = float(height[two] - height[row])
-                onto[peak_of[two]] = int(peak_of[one])
-                root[two] = one
+            high, low = sorted((other, top(row)), key=lambda i: rank[i])
+            if high != low:
+                prominence[peak_of[low]] = float(height[low] - height[row])
+                onto[peak_of[low]] = int(peak_of[high])
+                root[low] = high
     return peak_of, np.array(prominence), np.array(onto)
 
 
@@ -195,11 +204,19 @@ def _followed(onto: Labels, kept: set[int]) -> Labels:
 
 
 def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Labels, float]:
-    """Cell of each group, and by how much of the groups' variance the next best reading explains less.
+    """Read groups as cells, by the reading under which their mean rows are most nearly a sum of one part per node.
+
+    Args:
+        means: mean row of each group, (groups, features).
+        outcomes: of each node.
+        seed: of random orders, where there are too many to try all.
+
+    Returns:
+        Cell of each group, and by how much of the groups' variance the next best reading explains less.
 
     >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> found, gap = reading(cells[[2, 0, 3, 1]] @ np.array([[1.0, 0.0], [0.0, 2.0]]), (2, 2))
-    >>> gap > 0.1, bool(found[0] in (1, 2) or found[0] in (0, 3))
+    >>> cell, gap = reading(cells[[2, 0, 3, 1]] @ np.array([[1.0, 0.0], [0.0, 2.0]]), (2, 2))
+    >>> gap > 0.1, bool(cell[0] in (1, 2) or cell[0] in (0, 3))
     (True, True)
     """
     count = len(means)
@@ -211,7 +228,7 @@ def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Label
 
     best, most, seen = None, -np.inf, []
     for order in _orders(count, seed):
-        order, value, met = _climbed(order, projection, gram, climb=math.factorial(count) > _WAYS)
+        order, value, met = _climbed(order, projection, gram, climb=math.factorial(count) > _PERMUTATIONS)
         seen.append(met)
         if value > most:
             best, most = order, value
@@ -224,7 +241,7 @@ def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Label
 
 
 def _orders(count: int, seed: int) -> list[Labels]:
-    if math.factorial(count) <= _WAYS:
+    if math.factorial(count) <= _PERMUTATIONS:
         return [np.array(order) for order in itertools.permutations(range(count))]
     rng = np.random.default_rng(seed)
     return [rng.permutation(count) for _ in range(max(4, 240 // count))]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch
 from latentry.models.causal_pima.mixture import HodgeTable
@@ -16,7 +16,7 @@ from latentry.models.networks import hidden_in_part
 __all__ = ["JointBound"]
 
 _UNREAD = 1e-3  # weight of the prior before rows have been read
-Metrics = tuple[jax.Array, dict[str, jax.Array]]
+Metrics = tuple[Float[Array, ""], dict[str, Float[Array, ""]]]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class JointBound:
     penalty: float = 0.0
     guided: bool = False
 
-    def __call__(self, module: Pima, batch: Batch, key: jax.Array) -> Metrics:
-        """Mean over the rows of a batch."""
+    def __call__(self, module: Pima, batch: Batch, key: PRNGKeyArray) -> Metrics:
+        """Return the mean over the rows of a batch."""
         seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
         fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2), guided=self.guided)
         fraction = batch.weight / batch.weight.sum()
@@ -46,7 +46,7 @@ class JointBound:
             loss = loss + self.penalty * module.table.edges().sum()
         return loss, parts
 
-    def _weight(self, module: Pima) -> Any:
+    def _weight(self, module: Pima) -> Float[Array, ""] | float:
         """Before rows have been read there are no clusters to draw them to, and one point would do as well as any."""
         if not self.guided:
             return self.beta

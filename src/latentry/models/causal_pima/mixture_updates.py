@@ -75,7 +75,16 @@ class Shape:
 
 
 def shape_of(outcomes: Sequence[int], latents: int, *, means: str, full: bool = False) -> Shape:
-    """The shape of that name: "axes" (node ℓ moves latent ℓ alone), "additive", or "free".
+    """Return the shape of that name: "axes" (node ℓ moves latent ℓ alone), "additive", or "free".
+
+    Args:
+        outcomes: of each node.
+        latents: how many.
+        means: the name.
+        full: whether clusters have covariances of their own.
+
+    Returns:
+        Which mixtures are allowed.
 
     >>> shape_of((2, 2), 2, means="axes").open.astype(int).tolist()  # a constant, then one part per node
     [[1, 1], [1, 0], [0, 1]]
@@ -100,7 +109,16 @@ def _each(clusters: int, latents: int) -> NDArray[np.int64]:
 
 
 def e_step(rows: Encoded, gaussians: Gaussians, log_table: Array) -> tuple[Array, Array]:
-    """Posterior probabilities of the clusters, (rows, clusters), and the mixture part of the bound of each row."""
+    """Return posterior probabilities of the clusters, and the mixture part of the bound of each row.
+
+    Args:
+        rows: as the encoder sees them.
+        gaussians: of the clusters.
+        log_table: log-probabilities of the clusters, (experiments, clusters).
+
+    Returns:
+        Probabilities (rows, clusters), and one number a row.
+    """
     logits = expected_log_density(rows, gaussians) + rows.beside
     logits = logits + (log_table[-1] if rows.experiment is None else log_table[rows.experiment])
     # By hand: on few rows the checks of a general logsumexp cost more than the sum.
@@ -111,7 +129,7 @@ def e_step(rows: Encoded, gaussians: Gaussians, log_table: Array) -> tuple[Array
 
 
 def expected_log_density(rows: Encoded, gaussians: Gaussians) -> Array:
-    """E_q log p(z | c), (rows, clusters)."""
+    """Return E_q log p(z | c), (rows, clusters)."""
     factors = gaussians.factors
     # ‖F(μ − m)‖² for all clusters by one product: [F m] is subtracted after stacking.
     stacked = rows.mean @ factors.reshape(-1, factors.shape[2]).T
@@ -119,11 +137,20 @@ def expected_log_density(rows: Encoded, gaussians: Gaussians) -> Array:
     spread = rows.variance @ (factors**2).sum(axis=1).T
     log_det = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
     constant = 0.5 * rows.mean.shape[1] * math.log(2 * math.pi)
-    return log_det - constant - 0.5 * (np.einsum("rki,rki->rk", away, away) + spread)
+    density: Array = log_det - constant - 0.5 * (np.einsum("rki,rki->rk", away, away) + spread)
+    return density
 
 
 def moments(rows: Encoded, gamma: Array) -> Moments:
-    """Expected counts, means and scatters of the clusters."""
+    """Return expected counts, means and scatters of the clusters.
+
+    Args:
+        rows: as the encoder sees them.
+        gamma: probabilities of the clusters, (rows, clusters).
+
+    Returns:
+        The moments.
+    """
     weight = gamma.sum(axis=0)
     safe = np.maximum(weight, 1e-300)
     mean = gamma.T @ rows.mean / safe[:, None]
@@ -133,26 +160,36 @@ def moments(rows: Encoded, gamma: Array) -> Moments:
     return Moments(weight, mean, scatter + inner[:, :, None] * np.eye(mean.shape[1]))
 
 
-def m_step(found: Moments, shape: Shape, before: Gaussians, *, pseudo: float = _ROWS) -> Gaussians:
-    """Means for the old precisions, then variances for the new means (Equation 17, with priors)."""
-    means = _means(found, shape, before.factors, pseudo)
-    away = found.mean - means
-    about = found.scatter + found.weight[:, None, None] * away[:, :, None] * away[:, None, :]
-    return Gaussians(means, _factors(about, found.weight, shape, pseudo))
+def m_step(sums: Moments, shape: Shape, before: Gaussians, *, pseudo: float = _ROWS) -> Gaussians:
+    """Update means for the old precisions, then variances for the new means (Equation 17, with priors).
+
+    Args:
+        sums: what the rows say of each cluster.
+        shape: which mixtures are allowed.
+        before: the Gaussians as they were.
+        pseudo: multiplies the pseudo-rows of the prior.
+
+    Returns:
+        The Gaussians after the update.
+    """
+    means = _means(sums, shape, before.factors, pseudo)
+    away = sums.mean - means
+    about = sums.scatter + sums.weight[:, None, None] * away[:, :, None] * away[:, None, :]
+    return Gaussians(means, _factors(about, sums.weight, shape, pseudo))
 
 
-def _means(found: Moments, shape: Shape, factors: Array, pseudo: float) -> Array:
+def _means(sums: Moments, shape: Shape, factors: Array, pseudo: float) -> Array:
     """Least squares of the clusters' means on the design, in the metric of the precisions, shrunk a little to zero."""
-    clusters, latents = found.mean.shape
+    clusters, latents = sums.mean.shape
     precision = np.einsum("kij,kil->kjl", factors, factors)
     if shape.design.shape[1] == clusters and (shape.design == np.eye(clusters)).all():
-        pull = found.weight[:, None, None] * precision + pseudo * np.eye(latents)
-        return np.linalg.solve(pull, np.einsum("k,kij,kj->ki", found.weight, precision, found.mean)[..., None])[..., 0]
-    heavy = found.weight[:, None, None] * precision
+        pull = sums.weight[:, None, None] * precision + pseudo * np.eye(latents)
+        return np.linalg.solve(pull, np.einsum("k,kij,kj->ki", sums.weight, precision, sums.mean)[..., None])[..., 0]
+    heavy = sums.weight[:, None, None] * precision
     design, sizes = shape.design, (shape.design.shape[1], shape.design.shape[1], latents, latents)
     pairs = (design[:, :, None] * design[:, None]).reshape(clusters, -1)
     normal = (pairs.T @ heavy.reshape(clusters, -1)).reshape(sizes).transpose(0, 2, 1, 3)  # Σ_k D_kp D_kq P_kij
-    right = design.T @ (heavy @ found.mean[..., None])[..., 0]
+    right = design.T @ (heavy @ sums.mean[..., None])[..., 0]
     size = right.size
     matrix = normal.reshape(size, size) + pseudo * np.eye(size)
     chosen = shape.open.reshape(-1)
@@ -176,7 +213,16 @@ def _factors(about: Array, weight: Array, shape: Shape, pseudo: float) -> Array:
 
 
 def log_prior(gaussians: Gaussians, shape: Shape, *, pseudo: float = _ROWS) -> float:
-    """What the pseudo-counts add to the bound, up to a constant: the updates climb bound plus this."""
+    """Return what the pseudo-counts add to the bound, up to a constant: the updates climb bound plus this.
+
+    Args:
+        gaussians: of the clusters.
+        shape: which mixtures are allowed.
+        pseudo: multiplies the pseudo-rows.
+
+    Returns:
+        Nats.
+    """
     parts = np.linalg.lstsq(shape.design, gaussians.means, rcond=None)[0]
     total = -0.5 * pseudo * float((parts**2).sum())
     if shape.full:
@@ -186,7 +232,7 @@ def log_prior(gaussians: Gaussians, shape: Shape, *, pseudo: float = _ROWS) -> f
         return total + 0.5 * pseudo * float((log_det - _SPREAD * trace).sum())
     precision = np.diagonal(gaussians.factors, axis1=1, axis2=2) ** 2
     for latent, group in enumerate(shape.tied):
-        one = np.unique(group, return_index=True)[1]
-        each = precision[one, latent]
+        members = np.unique(group, return_index=True)[1]  # one cluster of each group
+        each = precision[members, latent]
         total += 0.5 * pseudo * float((np.log(each) - _SPREAD * each).sum())
     return total

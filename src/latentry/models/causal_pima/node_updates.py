@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array, Float, PRNGKeyArray
+from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 
 from latentry.data import Batch, Dataset, Numbering
@@ -22,8 +23,8 @@ from latentry.models.causal_pima.mixture import HodgeTable, Mixture, Table
 from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, Shape, m_step, moments
 from latentry.models.causal_pima.module import Pima
 from latentry.models.causal_pima.structural_em import (
+    Climbed,
     Experiments,
-    Found,
     Latent,
     best_graph,
     by_experiment,
@@ -31,7 +32,7 @@ from latentry.models.causal_pima.structural_em import (
     complete_graph,
     table_terms,
 )
-from latentry.training import map_rows
+from latentry.training import Module, map_rows
 
 __all__ = ["Nodes", "UpdateNodes"]
 
@@ -52,7 +53,7 @@ class Nodes:
 
     @property
     def values(self) -> np.ndarray:
-        """Value of each node in each cluster, (nodes, clusters)."""
+        """Return the value of each node in each cluster, (nodes, clusters)."""
         return np.stack(np.unravel_index(np.arange(int(np.prod(self.outcomes))), self.outcomes))
 
 
@@ -68,7 +69,7 @@ class UpdateNodes:
         penalty: for each edge, in those steps.
         cooling: first temperature, last temperature, epochs between them.
         seed: of the first reading.
-        scales: by which pictures and curves were divided, channel by channel, when they were standardised.
+        scales: by which images and curves were divided, channel by channel, when they were standardised.
         guided: whether rows count as what they were first read as: then only experts are updated.
         look: whether the first reading looks at the latents too, because they have been trained.
     """
@@ -84,19 +85,20 @@ class UpdateNodes:
     guided: bool = False
     look: bool = False
 
-    def __call__(self, module: Pima, data: Dataset, key: jax.Array) -> Pima:
-        """The module with everything updated but its networks."""
+    def __call__(self, module: Pima, data: Dataset, key: PRNGKeyArray) -> Pima:
+        """Return the module with everything updated but its networks."""
         if int(module.labels.max()) < 0:
             module = self._read(module, data)
         if not self.guided:
             module = self._updated(module, data, key)
-        return eqx.tree_at(lambda m: m.age, module, module.age + (not self.guided))
+        older: Pima = eqx.tree_at(lambda m: m.age, module, module.age + (not self.guided))
+        return older
 
-    def _updated(self, module: Pima, data: Dataset, key: jax.Array) -> Pima:
+    def _updated(self, module: Pima, data: Dataset, key: PRNGKeyArray) -> Pima:
         for _ in range(2 if module.experts else 1):
-            found = self._climbed(module, data)
-            module = self._with(module, found)
-            module = _with_experts(module, data, found.gamma, first=False)
+            reached = self._climbed(module, data)
+            module = self._with(module, reached)
+            module = _with_experts(module, data, reached.gamma, first=False)
         return self._with_graph_steps(module, key) if isinstance(module.table, HodgeTable) else module
 
     def _read(self, module: Pima, data: Dataset) -> Pima:
@@ -119,21 +121,19 @@ class UpdateNodes:
             latent = replace(
                 latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians)
             )
-        module = self._with(module, Found(latent, counts, gamma, 0.0))
+        module = self._with(module, Climbed(latent, counts, gamma, 0.0))
         labels = module.labels.at[jnp.asarray(numbers_of(data).rows)].set(jnp.asarray(cells, jnp.int32))
         module = eqx.tree_at(lambda m: m.labels, module, labels)
         return _with_experts(module, data, gamma, first=True)
 
-    def _climbed(self, module: Pima, data: Dataset) -> Found:
+    def _climbed(self, module: Pima, data: Dataset) -> Climbed:
         nodes, rows = self.nodes, _encoded(module, data, beside_too=True)
         moving = isinstance(module.table, Table)
-        options: dict[str, Any] = {"unmix": nodes.unmix}
-        found = climb(
-            rows, self._latent(module), nodes.shape, nodes.experiments, steps=self.rounds, tables=moving, **options
-        )
+        latent, shape, experiments = self._latent(module), nodes.shape, nodes.experiments
+        reached = climb(rows, latent, shape, experiments, steps=self.rounds, tables=moving, unmix=nodes.unmix)
         if moving and int(module.age) % self.every == 0:
-            found = best_graph(rows, found, nodes.shape, nodes.experiments, nodes.knowledge, **options)
-        return found
+            reached = best_graph(rows, reached, shape, experiments, nodes.knowledge, unmix=nodes.unmix)
+        return reached
 
     def _latent(self, module: Pima) -> Latent:
         nodes, mixture, table = self.nodes, module.mixture, module.table
@@ -146,18 +146,19 @@ class UpdateNodes:
         unmixing, centre, means, factors = (np.asarray(part, np.float64) for part in parts)
         return Latent(unmixing, centre, Gaussians(means, factors), graph, terms)
 
-    def _with(self, module: Pima, found: Found) -> Pima:
-        latent = _standardised(found.latent, self.nodes, found)
+    def _with(self, module: Pima, reached: Climbed) -> Pima:
+        latent = _standardised(reached.latent, self.nodes, reached)
         mixture = Mixture(*(_single(part) for part in (
             latent.gaussians.means, latent.gaussians.factors, latent.unmixing, latent.centre,
         )))  # fmt: skip
-        module = eqx.tree_at(lambda m: (m.mixture, m.counts), module, (mixture, _single(found.counts)))
+        module = eqx.tree_at(lambda m: (m.mixture, m.counts), module, (mixture, _single(reached.counts)))
         if isinstance(module.table, HodgeTable):
             return module
         fresh = (_single(latent.terms), _single(latent.graph.adjacency.astype(float)))
-        return eqx.tree_at(lambda m: (m.table.terms, m.table.adjacency), module, fresh)
+        updated: Pima = eqx.tree_at(lambda m: (m.table.terms, m.table.adjacency), module, fresh)
+        return updated
 
-    def _with_graph_steps(self, module: Pima, key: jax.Array) -> Pima:
+    def _with_graph_steps(self, module: Pima, key: PRNGKeyArray) -> Pima:
         """Gradient steps on the graph alone, for the expected counts as they are; then a lower temperature."""
         start, stop, epochs = self.cooling
         assert isinstance(module.table, HodgeTable)
@@ -171,10 +172,11 @@ class UpdateNodes:
         table = eqx.tree_at(lambda t: (t.temperature, t.noise), table, (temperature, 0.3 * temperature))
         for step in range(self.graph_steps):
             table = _graph_step(table, module.counts, jnp.float32(self.penalty), jax.random.fold_in(key, step))
-        return eqx.tree_at(lambda m: m.table, module, table)
+        updated: Pima = eqx.tree_at(lambda m: m.table, module, table)
+        return updated
 
 
-def _coordinates(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _coordinates(module: Pima, batch: Batch, key: PRNGKeyArray) -> tuple[jax.Array, jax.Array, jax.Array]:
     mean, scale = module.coordinates(batch)
     return mean, scale, module.beside(batch, mean)
 
@@ -196,9 +198,9 @@ def numbers_of(data: Dataset) -> Numbering:
 
 
 def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Principal components of all modalities beside each other, each of the same total variance; what is missing is zero.
+    """Return principal components of all modalities beside each other, each of the same total variance; what is missing is zero.
 
-    Columns of a table have units of their own and stay standardised; channels of a picture or curve share one, so that
+    Columns of a table have units of their own and stay standardised; channels of an image or curve have one in common, so that
     a channel in which little happens counts for little.
     """
     parts = []
@@ -211,7 +213,8 @@ def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
     joined = np.concatenate(parts, axis=1)
     size = min(_COMPONENTS, *joined.shape)
     analysis = PCA(size, svd_solver="full" if min(joined.shape) <= 2 * size else "randomized", random_state=0)
-    return analysis.fit_transform(joined).astype(np.float64)
+    components: np.ndarray = analysis.fit_transform(joined).astype(np.float64)
+    return components
 
 
 def _grid(nodes: Nodes) -> Gaussians:
@@ -245,14 +248,16 @@ def _around(means: np.ndarray) -> Gaussians:
 
 def _with_experts(module: Pima, data: Dataset, gamma: np.ndarray, *, first: bool) -> Pima:
     fresh = {n: updated_expert(decoder, data, n, gamma, first=first) for n, decoder in module.experts.items()}
-    return eqx.tree_at(lambda m: m.experts, module, fresh) if fresh else module
+    if fresh:
+        module = eqx.tree_at(lambda m: m.experts, module, fresh)
+    return module
 
 
-def _standardised(latent: Latent, nodes: Nodes, found: Found) -> Latent:
+def _standardised(latent: Latent, nodes: Nodes, reached: Climbed) -> Latent:
     """The same model with latents of unit variance: their scale is free, and free things drift."""
     if not nodes.unmix:
         return latent
-    weight = found.counts.sum(axis=0) / found.counts.sum()
+    weight = reached.counts.sum(axis=0) / reached.counts.sum()
     means, factors = latent.gaussians.means, latent.gaussians.factors
     variance = weight @ (means**2 + 1 / np.diagonal(factors, axis1=1, axis2=2) ** 2) - (weight @ means) ** 2
     scale = np.sqrt(variance)
@@ -260,26 +265,29 @@ def _standardised(latent: Latent, nodes: Nodes, found: Found) -> Latent:
     return Latent(latent.unmixing / scale[:, None], latent.centre, gaussians, latent.graph, latent.terms)
 
 
-def _single(array: Any) -> jax.Array:
+def _single(array: ArrayLike) -> jax.Array:
     return jnp.asarray(array, jnp.float32)
 
 
 @eqx.filter_jit
-def _graph_step(table: HodgeTable, counts: jax.Array, penalty: jax.Array, key: jax.Array) -> HodgeTable:
+def _graph_step(
+    table: HodgeTable, counts: Float[Array, "experiments clusters"], penalty: Float[Array, ""], key: PRNGKeyArray
+) -> HodgeTable:
     """One normalised gradient step up the expected log-likelihood of the nodes, less the penalty."""
     moving, rest = eqx.partition(table, _graph_parts(table))
 
-    def loss(part: HodgeTable) -> jax.Array:
-        whole = eqx.combine(part, rest)
+    def loss(part: HodgeTable) -> Array:
+        whole: HodgeTable = eqx.combine(part, rest)
         return -(counts * whole.log_table(key)).sum() / counts.sum() + penalty * whole.edges().sum()
 
-    slope = eqx.filter_grad(loss)(moving)
-    size = optax.tree.norm(slope)
+    gradient = eqx.filter_grad(loss)(moving)
+    size = optax.tree.norm(gradient)
     step = 0.3 / jnp.maximum(size, 1.0)
-    return eqx.combine(jax.tree.map(lambda value, way: value - step * way, moving, slope), rest)
+    moved: HodgeTable = eqx.combine(jax.tree.map(lambda value, by: value - step * by, moving, gradient), rest)
+    return moved
 
 
-def _graph_parts(table: HodgeTable) -> Any:
+def _graph_parts(table: HodgeTable) -> Module:
     blank = jax.tree.map(lambda _: False, table)
     chosen = jax.tree.map(lambda _: True, (table.hodge, table.logits))
     return eqx.tree_at(lambda t: (t.hodge, t.logits), blank, chosen)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from sklearn.base import clone
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import PhysicalParameter
@@ -21,10 +21,22 @@ from latentry.models.causal_pima.checks import parse_nodes
 from latentry.models.causal_pima.expert_updates import UNKNOWN
 from latentry.models.causal_pima.latent_graph import LatentGraph, latent_graph, warn_reversible
 from latentry.models.causal_pima.mixture import HodgeTable, solve_rows
-from latentry.models.causal_pima.module import Pima
+from latentry.models.causal_pima.module import ExpertDecoder, Pima
 from latentry.models.causal_pima.node_updates import Nodes, numbers_of
 from latentry.models.causal_pima.restart_graphs import matched_names, renamed
-from latentry.models.estimator import Whole, check_draws, completed, outward, read, ready, require
+from latentry.models.estimator import (
+    DataLike,
+    DomainLike,
+    Values,
+    Whole,
+    check_draws,
+    clone,
+    completed,
+    outward,
+    read,
+    ready,
+    require,
+)
 from latentry.training import map_rows
 
 if TYPE_CHECKING:
@@ -45,19 +57,45 @@ __all__ = [
 
 
 def cluster_probabilities(model: CausalPIMA, data: Dataset) -> np.ndarray:
-    """Return the probability of each cluster, (rows, clusters), of rows as the module sees them."""
-    return map_rows(_probabilities, model.module_, data).astype(np.float64)
+    """Return the probability of each cluster, (rows, clusters), of rows as the module sees them.
+
+    Args:
+        model: Fitted.
+        data: Standardised rows.
+
+    Returns:
+        (rows, clusters).
+    """
+    gamma: np.ndarray = map_rows(_probabilities, model.module_, data).astype(np.float64)
+    return gamma
 
 
 def node_probabilities(gamma: np.ndarray, names: Sequence[str], outcomes: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return, for each node, the probability of its values, from probabilities of clusters."""
+    """Return, for each node, the probability of its values, from probabilities of clusters.
+
+    Args:
+        gamma: (rows, clusters).
+        names: Of the nodes.
+        outcomes: Of each node.
+
+    Returns:
+        For each node, (rows, values).
+    """
     table = gamma.reshape(-1, *outcomes)
     axes = range(1, len(outcomes) + 1)
     return {n: table.sum(axis=tuple(a for a in axes if a != i + 1)) for i, n in enumerate(names)}
 
 
 def learned_graph(module: Pima, nodes: Nodes) -> LatentGraph:
-    """Return the graph of the nodes: its class, one member with tables, strengths of the edges."""
+    """Return the graph of the nodes: its class, one member with tables, strengths of the edges.
+
+    Args:
+        module: Trained.
+        nodes: What they are.
+
+    Returns:
+        The graph.
+    """
     table = module.table
     if isinstance(table, HodgeTable):
         heat, known = float(table.temperature), nodes.knowledge
@@ -69,8 +107,18 @@ def learned_graph(module: Pima, nodes: Nodes) -> LatentGraph:
 
 
 def resampled_graphs(model: CausalPIMA, data: Dataset, replicates: int, seed: int) -> EdgeFrequencies:
-    """Count how often edges come back when rows are drawn with replacement; the latents stay as they are."""
-    nodes, found = model.node_design(), model.graph_
+    """Count how often edges come back when rows are drawn with replacement; the latents stay as they are.
+
+    Args:
+        model: Fitted.
+        data: Rows as the module sees them.
+        replicates: How many draws of all rows.
+        seed: Of the draws.
+
+    Returns:
+        Fractions of the replicates, for each edge.
+    """
+    nodes, learned = model.node_design(), model.graph_
     gamma, codes = cluster_probabilities(model, data), numbers_of(data).experiments
     require("replicates", replicates, Whole(1))
     rng, graphs = np.random.default_rng(seed), []
@@ -78,12 +126,22 @@ def resampled_graphs(model: CausalPIMA, data: Dataset, replicates: int, seed: in
         chosen = rng.integers(0, len(gamma), len(gamma))
         counts = np.zeros((len(nodes.experiments.free), gamma.shape[1]))
         np.add.at(counts, codes[chosen], gamma[chosen])
-        graphs.append(found.find(nodes.experiments.counts(counts)))
+        graphs.append(learned.find(nodes.experiments.counts(counts)))
     return edge_frequencies(graphs)
 
 
-def restarted_graphs(model: CausalPIMA, X: Any, y: Any, restarts: int) -> EdgeFrequencies:
-    """Count how often edges come back when the whole model is fitted again to these rows, with other seeds."""
+def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, restarts: int) -> EdgeFrequencies:
+    """Count how often edges come back when the whole model is fitted again to these rows, with other seeds.
+
+    Args:
+        model: Fitted; it counts as the first.
+        X: Rows, as for ``fit``.
+        y: Their domains, if ``X`` has none.
+        restarts: Further fits.
+
+    Returns:
+        Fractions of the fits, for each edge.
+    """
     require("restarts", restarts, Whole(1))
     outcomes = parse_nodes(model.nodes)[1]
     mine, patterns = _cells(model.clusters(X, y), outcomes), [model.graph_.cpdag]
@@ -96,21 +154,41 @@ def restarted_graphs(model: CausalPIMA, X: Any, y: Any, restarts: int) -> EdgeFr
     return edge_frequencies(patterns)
 
 
-def imputed(model: CausalPIMA, X: Any, y: Any) -> Any:
-    """Return every modality of every row: as measured where it was, expected values where it was not."""
+def imputed(model: CausalPIMA, X: DataLike, y: DomainLike | None) -> Values:
+    """Return every modality of every row: as measured where it was, expected values where it was not.
+
+    Args:
+        model: Fitted.
+        X: Rows, as for ``fit``.
+        y: Their domains, if ``X`` has none.
+
+    Returns:
+        An array, or one for each modality by name.
+    """
     check_is_fitted(model)
     data = completed(model, read(model, X, y, fitting=False))
     filled = model.reconstruct(X, y)
-    found = {}
+    complete: dict[str, np.ndarray] = {}
     for name, guess in (filled if isinstance(filled, dict) else {"x": filled}).items():
         seen = data.observed[name]
-        found[name] = np.array(guess)
-        found[name][seen] = np.asarray(data[name])[seen]
-    return found if isinstance(filled, dict) else found["x"]
+        complete[name] = np.array(guess)
+        complete[name][seen] = np.asarray(data[name])[seen]
+    return complete if isinstance(filled, dict) else complete["x"]
 
 
-def rows_of_worlds(model: CausalPIMA, n: int, do: Mapping[str, int] | None, *, noise: bool, seed: int) -> Any:
-    """Draw new rows in the units of the data; with ``do``, of the world in which those nodes are set."""
+def rows_of_worlds(model: CausalPIMA, n: int, do: Mapping[str, int] | None, *, noise: bool, seed: int) -> Values:
+    """Draw new rows in the units of the data; with ``do``, of the world in which those nodes are set.
+
+    Args:
+        model: Fitted.
+        n: How many.
+        do: Nodes and the values they are set to.
+        noise: Whether observation noise is added.
+        seed: Of the draws.
+
+    Returns:
+        An array, or one for each modality by name.
+    """
     check_draws(model, n, seed)
     cluster_key, row_key = jax.random.split(jax.random.key(seed))
     room = max(64, 1 << (n - 1).bit_length())  # powers of two: few sizes to compile for
@@ -120,28 +198,42 @@ def rows_of_worlds(model: CausalPIMA, n: int, do: Mapping[str, int] | None, *, n
 
 
 def _set_clusters(model: CausalPIMA, n: int, do: Mapping[str, int], seed: int) -> jax.Array:
-    found = model.graph_
-    do = as_values(do, found.graph.names, found.graph.outcomes)
-    labels = draw_nodes(found.graph, n, seed, do=do)
-    warn_reversible(found, do)
-    return _cluster_of(labels, found.graph.outcomes)
+    learned = model.graph_
+    do = as_values(do, learned.graph.names, learned.graph.outcomes)
+    labels = draw_nodes(learned.graph, n, seed, do=do)
+    warn_reversible(learned, do)
+    return _cluster_of(labels, learned.graph.outcomes)
 
 
-def imagined_rows(model: CausalPIMA, X: Any, y: Any, do: Mapping[str, int], seed: int, coupling: str) -> Any:
-    """Return what rows would have looked like had the nodes been set: expected values, in the units of the data."""
-    found = model.graph_
+def imagined_rows(
+    model: CausalPIMA, X: DataLike, y: DomainLike | None, do: Mapping[str, int], seed: int, coupling: str
+) -> Values:
+    """Return what rows would have looked like had the nodes been set: expected values, in the units of the data.
+
+    Args:
+        model: Fitted.
+        X: Rows, as for ``fit``.
+        y: Their domains, if ``X`` has none.
+        do: Nodes and the values they are set to.
+        seed: Of the nodes' noise, where a row does not determine it.
+        coupling: As of :func:`latentry.graphs.counterfactual`.
+
+    Returns:
+        An array, or one for each modality by name.
+    """
+    learned = model.graph_
     require("seed", seed, Whole(0))
     data = ready(model, X, y)
     mean, gamma = map_rows(_place, model.module_, data)
-    outcomes = found.graph.outcomes
+    outcomes = learned.graph.outcomes
     labels = _cells(gamma.argmax(axis=1), outcomes)
-    do = as_values(do, found.graph.names, outcomes)
+    do = as_values(do, learned.graph.names, outcomes)
     imagined, codes = labels.copy(), numbers_of(data).experiments
     for code in np.unique(codes):  # what an experiment had set stays set
         rows, held = codes == code, [*model.facts.experiments, {}][code]
         own = np.random.default_rng((seed, code + 1)).integers(2**31)
-        imagined[rows] = other_world(found.graph, labels[rows], {**held, **do}, int(own), coupling=coupling)  # type: ignore[arg-type]
-    warn_reversible(found, do)
+        imagined[rows] = other_world(learned.graph, labels[rows], {**held, **do}, int(own), coupling=coupling)  # type: ignore[arg-type]
+    warn_reversible(learned, do)
     moved = _moved(model.module_, jnp.asarray(mean), _cluster_of(labels, outcomes), _cluster_of(imagined, outcomes))
     return outward(model, moved)
 
@@ -151,18 +243,33 @@ def _cluster_of(labels: np.ndarray, outcomes: Sequence[int]) -> jax.Array:
 
 
 def experts_table(module: Pima) -> dict[str, dict[str, np.ndarray]]:
-    """Return, for each expert, its parameters with their standard errors, and the noise."""
+    """Return, for each expert, its parameters with their standard errors, and the noise.
+
+    Args:
+        module: Trained.
+
+    Returns:
+        Arrays by expert and parameter.
+    """
     return {name: _expert_table(decoder) for name, decoder in module.experts.items()}
 
 
 def physical_parameters(module: Pima) -> list[PhysicalParameter]:
-    """Return every parameter of every expert decoder."""
-    found = []
+    """Return every parameter of every expert decoder.
+
+    Args:
+        module: Trained.
+
+    Returns:
+        One entry a parameter.
+    """
+    parameters = []
     for modality, decoder in module.experts.items():
         table = _expert_table(decoder)
         for name, parameter in decoder.expert.parameters.items():
-            found.append(PhysicalParameter(modality, name, parameter.per, table[name], table[f"{name}_error"]))
-    return found
+            errors = table[f"{name}_error"]
+            parameters.append(PhysicalParameter(modality, name, parameter.per, table[name], errors))
+    return parameters
 
 
 def _cells(clusters: np.ndarray, outcomes: Sequence[int]) -> np.ndarray:
@@ -171,20 +278,26 @@ def _cells(clusters: np.ndarray, outcomes: Sequence[int]) -> np.ndarray:
 
 
 @eqx.filter_jit
-def _drawn(module: Pima, clusters: jax.Array, key: jax.Array, *, noise: bool) -> dict[str, jax.Array]:
+def _drawn(
+    module: Pima, clusters: Int[Array, " rows"], key: PRNGKeyArray, *, noise: bool
+) -> dict[str, Float[Array, "rows ..."]]:
     return module.draw(clusters, key, noise=noise)
 
 
-def _probabilities(module: Pima, batch: Batch, key: jax.Array) -> jax.Array:
+def _probabilities(module: Pima, batch: Batch, key: PRNGKeyArray) -> Float[Array, "rows clusters"]:
     return module.probabilities(batch)
 
 
-def _place(module: Pima, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _place(
+    module: Pima, batch: Batch, key: PRNGKeyArray
+) -> tuple[Float[Array, "rows latents"], Float[Array, "rows clusters"]]:
     return module.encode(batch)[0], module.probabilities(batch)
 
 
 @eqx.filter_jit
-def _moved(module: Pima, latents: jax.Array, before: jax.Array, after: jax.Array) -> dict[str, jax.Array]:
+def _moved(
+    module: Pima, latents: Float[Array, "rows latents"], before: Int[Array, " rows"], after: Int[Array, " rows"]
+) -> dict[str, Float[Array, "rows ..."]]:
     """Rows with the same place within another cluster, decoded."""
     mixture = module.mixture
     inner = jnp.einsum("rij,rj->ri", mixture.factors[before], latents - mixture.means[before])
@@ -192,10 +305,10 @@ def _moved(module: Pima, latents: jax.Array, before: jax.Array, after: jax.Array
     return module.decoded(mixture.coordinates(there), jax.nn.one_hot(after, len(mixture.means)))
 
 
-def _expert_table(decoder: Any) -> dict[str, np.ndarray]:
-    found = {}
+def _expert_table(decoder: ExpertDecoder) -> dict[str, np.ndarray]:
+    table = {}
     for name, _ in decoder.groups:
-        found[name] = np.asarray(decoder.values[name], np.float64)
+        table[name] = np.asarray(decoder.values[name], np.float64)
         errors = np.asarray(decoder.errors[name], np.float64)
-        found[f"{name}_error"] = np.where(errors == UNKNOWN, np.nan, errors)
-    return found | {"noise": np.exp(np.asarray(decoder.log_scale, np.float64))}
+        table[f"{name}_error"] = np.where(errors == UNKNOWN, np.nan, errors)
+    return table | {"noise": np.exp(np.asarray(decoder.log_scale, np.float64))}

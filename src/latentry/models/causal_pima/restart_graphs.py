@@ -17,9 +17,17 @@ Labels = NDArray[np.int64]
 
 
 def matched_names(first: Labels, other: Labels, outcomes: Sequence[int]) -> list[int]:
-    """For each column of ``other`` the column of ``first`` that it agrees with most, by normalised mutual information.
+    """Match each column of ``other`` with the column of ``first`` that it agrees with most, by normalised mutual information.
 
     Values need no common names; only nodes with as many outcomes are matched.
+
+    Args:
+        first: Values of the nodes of a fit, (rows, nodes).
+        other: Values of the nodes of another fit.
+        outcomes: Of each node.
+
+    Returns:
+        For each column of ``other``, the number of one of ``first``.
 
     >>> first = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> matched_names(first, 1 - first[:, ::-1], (2, 2))
@@ -36,7 +44,14 @@ def matched_names(first: Labels, other: Labels, outcomes: Sequence[int]) -> list
 
 
 def renamed(pattern: CPDAG, columns: Sequence[int]) -> CPDAG:
-    """The same class with node i called what node ``columns[i]`` is called.
+    """Return the same class with node i called what node ``columns[i]`` is called.
+
+    Args:
+        pattern: A class of graphs.
+        columns: A permutation.
+
+    Returns:
+        The class with other names.
 
     >>> renamed(CPDAG(("N1", "N2"), compelled=(("N1", "N2"),)), [1, 0])
     CPDAG(N2 → N1)

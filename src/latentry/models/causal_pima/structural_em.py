@@ -8,9 +8,8 @@ labels, and counting them as labels creates dependences that the nodes do not ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from latentry.graphs import CPDAG, Counts, Graph, Knowledge, cpdag, find_cycle, search
 from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, Shape, e_step, log_prior, m_step, moments
 
-__all__ = ["Experiments", "Found", "Latent", "best_graph", "by_experiment", "climb", "complete_graph", "table_terms"]
+__all__ = ["Climbed", "Experiments", "Latent", "best_graph", "by_experiment", "climb", "complete_graph", "table_terms"]
 
 Array = NDArray[np.float64]
 
@@ -43,21 +42,35 @@ class Experiments:
     blocked: Array
 
     def log_table(self, terms: Array) -> Array:
-        """Log-probabilities of the clusters in each experiment."""
+        """Return log-probabilities of the clusters in each experiment.
+
+        Args:
+            terms: Log P(node | parents), (nodes, clusters).
+
+        Returns:
+            (experiments, clusters).
+        """
         table: Array = self.free @ terms + self.blocked
         return table
 
     @property
     def targets(self) -> list[tuple[str, ...]]:
-        """The nodes that were set, for each experiment that set any."""
+        """Return the nodes that were set, for each experiment that set any."""
         held = [tuple(n for n, free in zip(self.names, row, strict=True) if not free) for row in self.free]
         return [names for names in held if names]
 
     def counts(self, per_experiment: Array) -> Counts:
-        """Expected counts for a search, with the nodes that were set."""
+        """Return expected counts for a search, with the nodes that were set.
+
+        Args:
+            per_experiment: (experiments, clusters).
+
+        Returns:
+            Counts by the nodes that were set.
+        """
         tables = per_experiment.reshape(-1, *self.outcomes)
         observed = np.zeros(self.outcomes)
-        others: dict[Any, Array] = {}
+        others: dict[str | Sequence[str], Array] = {}
         for free, table in zip(self.free, tables, strict=True):
             held = tuple(name for name, is_free in zip(self.names, free, strict=True) if not is_free)
             if held:
@@ -78,13 +91,20 @@ class Latent:
     terms: Array  # (nodes, clusters)
 
     def encoded(self, rows: Encoded) -> Encoded:
-        """Rows in the latents, from rows in the networks' coordinates."""
+        """Return rows in the latents, from rows in the networks' coordinates.
+
+        Args:
+            rows: As the encoder sees them.
+
+        Returns:
+            The same rows in the latents.
+        """
         mean = (rows.mean - self.centre) @ self.unmixing.T
         return replace(rows, mean=mean, variance=rows.variance @ (self.unmixing**2).T)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Climbed:
     """Where the updates led: the parameters, expected counts by experiment, and the bound's mixture part over all rows."""
 
     latent: Latent
@@ -93,12 +113,21 @@ class Found:
     bound: float
 
     def score(self) -> float:
-        """The bound less Schwarz's penalty for the tables."""
+        """Return the bound less Schwarz's penalty for the tables."""
         return self.bound - 0.5 * math.log(len(self.gamma)) * free_numbers(self.latent.graph)
 
 
 def complete_graph(names: tuple[str, ...], outcomes: tuple[int, ...], knowledge: Knowledge | None = None) -> Graph:
-    """Every edge that an order of the nodes allows: no independence is assumed."""
+    """Return the graph with every edge that an order of the nodes allows: no independence is assumed.
+
+    Args:
+        names: of the nodes.
+        outcomes: of each node.
+        knowledge: what is known of the graph, if anything.
+
+    Returns:
+        The graph.
+    """
     if knowledge is None:
         return Graph(names, tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :]), outcomes)
     edges = list(knowledge.required)
@@ -106,27 +135,39 @@ def complete_graph(names: tuple[str, ...], outcomes: tuple[int, ...], knowledge:
     for i, a in enumerate(order):
         for b in order[i + 1 :]:
             joined = (a, b) in edges or (b, a) in edges
-            ways = [edge for edge in ((a, b), (b, a)) if knowledge.allowed[names.index(edge[0]), names.index(edge[1])]]
-            edges += [edge for edge in ways if not joined and _acyclic({*edges, edge})][:1]
+            options = [
+                edge for edge in ((a, b), (b, a)) if knowledge.allowed[names.index(edge[0]), names.index(edge[1])]
+            ]
+            edges += [edge for edge in options if not joined and _acyclic({*edges, edge})][:1]
     return Graph(names, tuple(edges), outcomes)
 
 
 def free_numbers(graph: Graph) -> int:
-    """Free numbers in the tables of a graph."""
+    """Count the free numbers in the tables of a graph."""
     sizes = dict(zip(graph.names, graph.outcomes, strict=True))
     return sum((sizes[n] - 1) * math.prod(sizes[p] for p in graph.parents(n)) for n in graph.names)
 
 
 def table_terms(graph: Graph, counts: Array, free: Array, pseudo: float = TABLE_ROWS) -> Array:
-    """Log P(node | parents) for each node and configuration, (nodes, clusters), from counts (experiments, clusters)."""
+    """Return log P(node | parents) for each node and configuration, from counts.
+
+    Args:
+        graph: over the nodes.
+        counts: expected, (experiments, clusters).
+        free: (experiments, nodes), 0 where a node was set.
+        pseudo: pseudo-count of every cell of every conditional table.
+
+    Returns:
+        (nodes, clusters).
+    """
     terms = []
     for node, name in enumerate(graph.names):
         table = (free[:, node] @ counts).reshape(graph.outcomes)
         kept = {node, *graph.axes(graph.parents(name))}
         away = tuple(axis for axis in range(table.ndim) if axis not in kept)
         heaps = table.sum(axis=away, keepdims=True) + pseudo
-        law = heaps / heaps.sum(axis=node, keepdims=True)
-        terms.append(np.log(np.maximum(np.broadcast_to(law, graph.outcomes), 1e-12)).reshape(-1))
+        conditional = heaps / heaps.sum(axis=node, keepdims=True)
+        terms.append(np.log(np.maximum(np.broadcast_to(conditional, graph.outcomes), 1e-12)).reshape(-1))
     return np.stack(terms)
 
 
@@ -140,8 +181,8 @@ def climb(
     unmix: bool = False,
     tables: bool = True,
     pseudo: float = 1.0,
-) -> Found:
-    """``steps`` rounds of E-step and M-steps; with ``unmix`` the map U is updated too. No round lowers bound plus prior.
+) -> Climbed:
+    """Take ``steps`` rounds of E-step and M-steps; with ``unmix`` the map U is updated too. No round lowers bound plus prior.
 
     Args:
         rows: in the networks' coordinates.
@@ -152,6 +193,9 @@ def climb(
         unmix: whether the map to the axes moves.
         tables: whether the tables move.
         pseudo: multiplies the pseudo-counts; 0 is maximum likelihood.
+
+    Returns:
+        Where the updates led.
     """
     latent = start
     for _ in range(steps):
@@ -170,11 +214,11 @@ def climb(
     seen = latent.encoded(rows)
     gamma, total = e_step(seen, latent.gaussians, experiments.log_table(latent.terms))
     volume = len(gamma) * float(np.linalg.slogdet(latent.unmixing)[1])
-    return Found(latent, by_experiment(rows, gamma, experiments), gamma, float(total.sum()) + volume)
+    return Climbed(latent, by_experiment(rows, gamma, experiments), gamma, float(total.sum()) + volume)
 
 
 def prior_of(latent: Latent, shape: Shape, experiments: Experiments, *, pseudo: float = 1.0) -> float:
-    """Log-prior of the parameters, up to a constant."""
+    """Return the log-prior of the parameters, up to a constant."""
     tables = 0.0
     for node, name in enumerate(latent.graph.names):
         kept = {node, *latent.graph.axes(latent.graph.parents(name))}
@@ -185,7 +229,16 @@ def prior_of(latent: Latent, shape: Shape, experiments: Experiments, *, pseudo: 
 
 
 def by_experiment(rows: Encoded, gamma: Array, experiments: Experiments) -> Array:
-    """Expected counts of the clusters, (experiments, clusters)."""
+    """Return expected counts of the clusters in each experiment.
+
+    Args:
+        rows: as the encoder sees them.
+        gamma: probabilities of the clusters, (rows, clusters).
+        experiments: which nodes were set where.
+
+    Returns:
+        (experiments, clusters).
+    """
     if rows.experiment is not None:
         return np.eye(len(experiments.free))[rows.experiment].T @ gamma
     counts = np.zeros((len(experiments.free), gamma.shape[1]))
@@ -213,26 +266,39 @@ def _unmixed(rows: Encoded, latent: Latent, gamma: Array) -> Latent:
     return replace(latent, unmixing=unmixing)
 
 
-def _best_row(solved: Any, cofactor: Any, matrix: Any, pull: Any) -> Array:
+def _best_row(solved: np.ndarray, cofactor: np.ndarray, matrix: Array, pull: Array) -> Array:
     along, across = float(cofactor @ solved[:, 0]), float(cofactor @ solved[:, 1])
     root = math.sqrt(along**2 + 4 * across)
-    options = [solved[:, 0] + solved[:, 1] / t for t in ((along + root) / 2, (along - root) / 2)]
+    options: list[Array] = [solved[:, 0] + solved[:, 1] / t for t in ((along + root) / 2, (along - root) / 2)]
     values = [math.log(abs(cofactor @ u)) - 0.5 * u @ matrix @ u + pull @ u for u in options]
     return options[int(np.argmax(values))]
 
 
 def best_graph(
     rows: Encoded,
-    found: Found,
+    present: Climbed,
     shape: Shape,
     experiments: Experiments,
     knowledge: Knowledge,
     *,
     steps: int = 8,
     unmix: bool = False,
-) -> Found:
-    """From the present graph to better ones, by the penalised bound, until no neighbour is better."""
-    best = climb(rows, found.latent, shape, experiments, steps=steps, unmix=unmix)
+) -> Climbed:
+    """Go from the present graph to better ones, by the penalised bound, until no neighbour is better.
+
+    Args:
+        rows: in the networks' coordinates.
+        present: the present parameters.
+        shape: of the mixture.
+        experiments: which nodes were set where.
+        knowledge: what is known of the graph.
+        steps: rounds of updates for each graph.
+        unmix: whether the map to the axes moves.
+
+    Returns:
+        The best graph, with its parameters.
+    """
+    best = climb(rows, present.latent, shape, experiments, steps=steps, unmix=unmix)
     targets = experiments.targets
     tried = {cpdag(best.latent.graph, knowledge=knowledge, interventions=targets)}
     while True:
@@ -245,24 +311,24 @@ def best_graph(
         best = climb(
             rows, best.latent, shape, experiments, steps=steps, unmix=unmix
         )  # as many rounds as its rivals had
-        winner = max(reached, key=Found.score, default=best)
+        winner = max(reached, key=Climbed.score, default=best)
         if winner.score() <= best.score() + _GAIN:
             return best
         best = winner
 
 
 def _reached(
-    rows: Encoded, best: Found, graph: Graph, shape: Shape, experiments: Experiments, steps: int, unmix: bool
-) -> Found:
+    rows: Encoded, best: Climbed, graph: Graph, shape: Shape, experiments: Experiments, steps: int, unmix: bool
+) -> Climbed:
     terms = table_terms(graph, best.counts, experiments.free)
     start = replace(best.latent, graph=graph, terms=terms)
     return climb(rows, start, shape, experiments, steps=steps, unmix=unmix)
 
 
-def _candidates(best: Found, experiments: Experiments, knowledge: Knowledge) -> Iterator[Graph]:
+def _candidates(best: Climbed, experiments: Experiments, knowledge: Knowledge) -> Iterator[Graph]:
     """The graph that expected counts speak for, and all that differ from the present one in one edge."""
-    options = {"tiers": knowledge.tiers, "required": knowledge.required, "forbidden": knowledge.forbidden}
-    yield search(experiments.counts(best.counts), **options).graph  # type: ignore[arg-type]
+    counts = experiments.counts(best.counts)
+    yield search(counts, tiers=knowledge.tiers, required=knowledge.required, forbidden=knowledge.forbidden).graph
     graph = best.latent.graph
     edges = set(graph.edges)
     for a in graph.names:
