@@ -1,9 +1,9 @@
-"""Sentences for pictures and parameters that a CGGAN cannot learn from."""
+"""Sentences for images and parameters that a CGGAN cannot learn from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,58 +12,98 @@ from latentry.errors import DataError
 from latentry.models.estimator import Whole, refuse, require
 from latentry.nets import resolutions
 
-__all__ = ["check_equal_sizes", "check_parameters", "check_pictures", "check_range", "check_resolution"]
+if TYPE_CHECKING:
+    from latentry.models.cggan.estimator import CGGAN
+
+__all__ = ["check_equal_sizes", "check_parameters", "check_images", "check_range", "check_resolution"]
 
 _SMALLEST, _LARGEST = 8, 256
 
 
-def check_equal_sizes(pictures: Any) -> None:
-    """A list of pictures of one size."""
-    if not isinstance(pictures, (list, tuple)) or not pictures:
+def check_equal_sizes(images: object) -> None:
+    """Check that a list of images has images of one size.
+
+    Args:
+        images: A list; anything else passes.
+
+    Raises:
+        DataError: At the first image of another size.
+    """
+    if not isinstance(images, (list, tuple)) or not images:
         return
-    first = np.shape(pictures[0])
-    for row, picture in enumerate(pictures):
-        if np.shape(picture) != first:
+    first = np.shape(images[0])
+    for row, image in enumerate(images):
+        if np.shape(image) != first:
             raise DataError(
-                f"picture {row} has shape {np.shape(picture)}, picture 0 has {first}: bring them to one size, by cropping or "
+                f"image {row} has shape {np.shape(image)}, image 0 has {first}: bring them to one size, by cropping or "
                 "resizing, before fitting."
             )
 
 
-def check_pictures(data: Dataset) -> str:
-    """One modality of square pictures, nothing missing; its name."""
+def check_images(data: Dataset) -> str:
+    """Check that there is one modality of square images, nothing missing.
+
+    Args:
+        data: The rows of a fit.
+
+    Returns:
+        The name of the modality.
+
+    Raises:
+        DataError: If there are others, or they are not square, or one is missing.
+    """
     if len(data.names) != 1:
-        raise DataError(f"CGGAN learns from one modality of pictures, the data have {', '.join(data.names)}: keep one.")
+        raise DataError(f"CGGAN learns from one modality of images, the data have {', '.join(data.names)}: keep one.")
     name = data.names[0]
     shape = data.layout.shape(name)
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] not in (1, 3)):
         raise DataError(
-            f"modality {name!r} has rows of shape {shape}: CGGAN takes pictures, (height, width) or (height, width, 1 or 3)."
+            f"modality {name!r} has rows of shape {shape}: CGGAN takes images, (height, width) or (height, width, 1 or 3)."
         )
     if shape[0] != shape[1]:
-        raise DataError(f"modality {name!r} has pictures of {shape[0]} × {shape[1]}: crop or pad them to squares.")
+        raise DataError(f"modality {name!r} has images of {shape[0]} × {shape[1]}: crop or pad them to squares.")
     missing = np.flatnonzero(~data.observed[name].astype(bool))
     if missing.size:
-        raise DataError(f"modality {name!r} is missing in row {missing[0]}: drop rows without a picture.")
+        raise DataError(f"modality {name!r} is missing in row {missing[0]}: drop rows without a image.")
     return name
 
 
-def check_resolution(resolution: Any, size: int) -> int:
-    """The resolution that is asked for, or that of the pictures."""
+def check_resolution(resolution: int | None, size: int) -> int:
+    """Return the resolution that is asked for, or that of the images.
+
+    Args:
+        resolution: Asked for, or None.
+        size: Height of the images.
+
+    Returns:
+        Pixels along a side.
+
+    Raises:
+        DataError: If it cannot be reached by doubling.
+    """
     if resolution is not None:
         require("resolution", resolution, Whole(_SMALLEST))
     wanted = size if resolution is None else int(resolution)
     if not _SMALLEST <= wanted <= _LARGEST or not resolutions(wanted):
         near = min((abs(n - wanted), n) for n in range(16, _LARGEST + 1) if resolutions(n))[1]
         raise DataError(
-            f"pictures of {wanted} × {wanted} cannot be reached by doubling from 4 to 7 pixels, within {_SMALLEST} to {_LARGEST}: "
+            f"images of {wanted} × {wanted} cannot be reached by doubling from 4 to 7 pixels, within {_SMALLEST} to {_LARGEST}: "
             f"set resolution={near}, and they are resized."
         )
     return wanted
 
 
 def check_range(data: Dataset, name: str, value_range: Sequence[float]) -> None:
-    """Values within the range that was declared."""
+    """Check that values lie within the range that was declared.
+
+    Args:
+        data: Rows.
+        name: Of the modality.
+        value_range: Lowest and highest value.
+
+    Raises:
+        DataError: At the first value outside, with its row.
+    """
     low, high = value_range
     for start, piece in blocks(data[name]):
         flat = np.asarray(piece).reshape(len(piece), -1)
@@ -72,12 +112,19 @@ def check_range(data: Dataset, name: str, value_range: Sequence[float]) -> None:
             row, entry = np.argwhere(bad)[0]
             raise DataError(
                 f"modality {name!r}, row {start + row}: {flat[row, entry]:g} lies outside value_range = ({low:g}, {high:g}). "
-                "Declare the range that the pictures have, such as (0, 255), or scale them."
+                "Declare the range that the images have, such as (0, 255), or scale them."
             )
 
 
-def check_parameters(model: Any) -> None:
-    """Refuse parameters that do not suit each other."""
+def check_parameters(model: CGGAN) -> None:
+    """Refuse parameters that do not suit each other.
+
+    Args:
+        model: With its parameters.
+
+    Raises:
+        DataError: With the name of one of them.
+    """
     if model.validation:
         raise refuse(
             "validation", model.validation, "the losses of two players say nothing on held-out rows. Leave it at 0, and "

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import ClassVar, TypeAlias, TypedDict, Unpack, final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import ModelFacts, Reconstructs, SamplesByDomain
@@ -17,8 +19,8 @@ from latentry.data import Dataset, Domain
 from latentry.errors import DataError
 from latentry.models.cggan.checks import (
     check_equal_sizes,
+    check_images,
     check_parameters,
-    check_pictures,
     check_range,
     check_resolution,
 )
@@ -33,11 +35,15 @@ from latentry.models.domain_prior import check_domain, domain_facts
 from latentry.models.estimator import (
     COMMON,
     Choice,
+    DataLike,
+    DomainLike,
+    FitOptions,
     Group,
     LatentModel,
     Real,
     Reals,
     Rule,
+    Schedule,
     Training,
     Whole,
     check_draws,
@@ -51,6 +57,14 @@ from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]
 
+
+class _Widths(TypedDict):
+    width: int
+    most: int
+    precision: DTypeLike
+
+
+Make: TypeAlias = Sample | Still | Decode
 _R1_EVERY, _PATH_EVERY = 16, 8
 _TARGET = 0.6  # mean sign of verdicts on real images, above which they are changed more often
 _ALONE = 4.0  # how much faster the makers learn by themselves
@@ -59,7 +73,7 @@ _INVERSIONS = Choice(("encoder", "optimise"))
 
 @final
 @dataclass(eq=False, repr=False)
-class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
+class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs):
     r"""Images from latents of which a few change with the domain: a generator, not a density.
 
     Codes c and the domain u give latents z: the first ``style_dim`` go through an increasing flow of their own for each
@@ -68,7 +82,7 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
     discriminator with a verdict for each domain is the opponent (Karras et al., 2020). In the last part of the training an
     L1 penalty on :math:`\partial x/\partial z` over the style latents makes the mixing sparse (Li et al., *Synergy between
     sufficient changes and sparse mixing procedure for disentangled representation learning*, 2025). An encoder learns the
-    codes behind images along the way, and real images are rebuilt from it and generated in other domains, so that
+    codes behind images meanwhile, and real images are rebuilt from it and generated in other domains, so that
     translation keeps content.
 
     What it cannot do: it has no likelihood, hence no score and no held-out choice of epoch or seed; the theorems on changes
@@ -133,13 +147,19 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
 
     @property
     def domain_for(self) -> str | None:
-        """Latents are what codes become in a domain."""
+        """Return "transform": latents are what codes become in a domain."""
         return "transform"
 
     # Learning -------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, grids: str | Path | None = None, grids_every: int = 1, **options: Any
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        *,
+        grids: str | Path | None = None,
+        grids_every: int = 1,
+        **options: Unpack[FitOptions],
     ) -> CGGAN:
         """Learn from images.
 
@@ -149,6 +169,9 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
             grids: A folder that gets a grid of samples as PNG, the same noise in each domain.
             grids_every: Epochs between two grids.
             options: As of :meth:`LatentModel.fit`: run, resume, save_every, logger.
+
+        Returns:
+            The model itself.
         """
         check_equal_sizes(X)
         require("grids_every", grids_every, Whole(1))
@@ -160,9 +183,19 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         return self
 
     def learn_facts(self, data: Dataset) -> ImageFacts:
-        """Check images and domains; note the resolution, and how often each domain occurs."""
+        """Check images and domains; note the resolution, and how often each domain occurs.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
         check_parameters(self)
-        name = check_pictures(data)
+        name = check_images(data)
         if data.domain is not None and data.domain.is_continuous:
             raise DataError("CGGAN learns from domains with labels, the data have a continuous u: cut it into classes.")
         check_domain(data, "CGGAN")
@@ -171,21 +204,42 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
 
     @property
     def facts(self) -> ImageFacts:
-        """What the fit noted of the data."""
+        """Return what the fit noted of the data."""
         assert isinstance(self.record_.facts, ImageFacts)
         return self.record_.facts
 
     def prepared(self, data: Dataset) -> Dataset:
-        """Return the same data, after a look at their range."""
+        """Return the same data, after a look at their range.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            Rows as the module sees them.
+        """
         check_range(data, self.facts.modality, self.value_range)
         return data
 
     def standardised(self, facts: ImageFacts) -> tuple[str, ...]:
-        """Return nothing: the range is declared."""
+        """Return nothing: the range is declared.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            An empty tuple.
+        """
         return ()
 
     def build(self, key: jax.Array) -> Adversaries:
-        """Return generator, encoder and discriminator."""
+        """Return generator, encoder and discriminator.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
         domain_key, style_key, image_key, encoder_key, judge_key, content_key = jax.random.split(key, 6)
         size, domains, sizes, colours = (
             self.facts.size,
@@ -193,7 +247,7 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
             self.networks,
             self._channels(),
         )
-        shared = {"width": sizes.channels, "most": sizes.most_channels, "precision": sizes.dtype}
+        shared: _Widths = {"width": sizes.channels, "most": sizes.most_channels, "precision": sizes.dtype}
         encoding = self._encoding(domains, domain_key)
         generator = Generator(
             ContentDistribution(self.latent_dim, layers=sizes.law_layers, first=self.style_dim, key=content_key),
@@ -241,7 +295,7 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         rate = _ALONE * self.learning_rate
         return Phase("autoencode", terms, epochs, rate, self.training.schedule, update=update, after_epoch=hook)
 
-    def _phase(self, name: str, epochs: int, sparsity: float, schedule: Any) -> Phase:
+    def _phase(self, name: str, epochs: int, sparsity: float, schedule: Schedule) -> Phase:
         game, hook = self.adversarial, vars(self).get("_grids")
         terms = Terms(game.weights(sparsity, self.mask or 0.0), self.sparsity > 0, game.encodes, game.translation)
         average, adapt = float(game.average_rows), float(game.adapt_rows)
@@ -250,13 +304,16 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
 
     # After fitting --------------------------------------------------------------------------
 
-    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> np.ndarray:
+    def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
         """Draw new images in the data's own range.
 
         Args:
             n: How many.
             domain: Of all of them, or of each; by default domains occur as often as they did in the data.
             seed: Of the draws. The same seed gives the same content in each domain.
+
+        Returns:
+            (n, height, width[, channels]).
         """
         check_draws(self, n, seed)
         rng = np.random.default_rng(seed)
@@ -265,7 +322,13 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         return self._made(noise, labels, Sample(), seed)
 
     def translate(
-        self, images: Any, to: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100
+        self,
+        images: DataLike,
+        to: DomainLike,
+        *,
+        inversion: str = "encoder",
+        domain: DomainLike | None = None,
+        steps: int = 100,
     ) -> np.ndarray:
         """Return the same content in another domain.
 
@@ -276,32 +339,68 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
                 that the images come from.
             domain: That domain, for all or for each, if ``images`` has none.
             steps: Of "optimise".
+
+        Returns:
+            Images of the shape of the data's.
         """
         codes = self.invert(images, inversion=inversion, domain=domain, steps=steps)
         return self._made(codes, self._labels(to, len(codes)), Still())
 
     def reconstruct(
-        self, images: Any, domain: Any = None, *, inversion: str = "encoder", steps: int = 100
+        self, images: DataLike, domain: DomainLike | None = None, *, inversion: str = "encoder", steps: int = 100
     ) -> np.ndarray:
-        """Return images from the codes behind them, in their own domain."""
+        """Return images from the codes behind them, in their own domain.
+
+        Args:
+            images: A Dataset, or images as they were fitted.
+            domain: That they come from, if ``images`` has none.
+            inversion: "encoder", or "optimise".
+            steps: Of "optimise".
+
+        Returns:
+            Images of the shape of the data's.
+        """
         labels = self._source(images, domain)
         codes = self.invert(images, inversion=inversion, domain=domain, steps=steps)
         return self._made(codes, labels, Still())
 
-    def invert(self, images: Any, *, inversion: str = "encoder", domain: Any = None, steps: int = 100) -> np.ndarray:
-        """Return the codes c behind images, before a domain changes them, (rows, latents); arguments as of :meth:`translate`."""
+    def invert(
+        self, images: DataLike, *, inversion: str = "encoder", domain: DomainLike | None = None, steps: int = 100
+    ) -> np.ndarray:
+        """Return the codes c behind images, before a domain changes them, (rows, latents); arguments as of :meth:`translate`.
+
+        Args:
+            images: A Dataset, or images as they were fitted.
+            inversion: "encoder", or "optimise".
+            domain: That they come from, which "optimise" needs, if ``images`` has none.
+            steps: Of "optimise".
+
+        Returns:
+            (rows, latents).
+        """
         check_is_fitted(self)
         require("inversion", inversion, _INVERSIONS)
         require("steps", steps, Whole(1))
         data = ready(self, self._images(images), None)
         if inversion == "encoder":
-            return map_rows(codes_behind, self.module_, data)
+            codes: np.ndarray = map_rows(codes_behind, self.module_, data)
+            return codes
         labels = self._source(images, domain)
-        found = jnp.asarray(data[self.facts.modality], jnp.float32)
-        return descend_to(self.module_.average, self.module_.inward(found), jnp.asarray(labels), steps)
+        wanted = self.module_.inward(jnp.asarray(data[self.facts.modality], jnp.float32))
+        return descend_to(self.module_.average, wanted, jnp.asarray(labels), steps)
 
-    def decode(self, latents: Any) -> np.ndarray:
-        """Return images of latents (rows, latents), without noise in the pixels."""
+    def decode(self, latents: ArrayLike) -> np.ndarray:
+        """Return images of latents (rows, latents), without noise in the pixels.
+
+        Args:
+            latents: (rows, latents).
+
+        Returns:
+            Images of the shape of the data's.
+
+        Raises:
+            DataError: If the domain stands beside the latents.
+        """
         check_is_fitted(self)
         if self.conditioning == "embedding":
             raise DataError('with conditioning="embedding" latents alone make no image: use sample or translate.')
@@ -310,28 +409,30 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
 
     @property
     def mask_(self) -> np.ndarray:
-        """How far each style latent follows the flow of its domain, 0 to 1."""
+        """Return how far each style latent follows the flow of its domain, 0 to 1."""
         check_is_fitted(self)
         if self.conditioning == "embedding":
             raise DataError('with conditioning="embedding" there is no mask: the domain stands beside the latents.')
-        return np.asarray(self.module_.average.generator.domains.mask())
+        domains = self.module_.average.generator.domains
+        assert isinstance(domains, DomainFlow)
+        return np.asarray(domains.mask())
 
     @property
     def changing_(self) -> np.ndarray:
-        """For each latent, whether its distribution changes with the domain."""
-        found = np.zeros(self.latent_dim, dtype=bool)
-        found[: self.style_dim] = self.mask_ > 0
-        return found
+        """Return, for each latent, whether its distribution changes with the domain."""
+        changing = np.zeros(self.latent_dim, dtype=bool)
+        changing[: self.style_dim] = self.mask_ > 0
+        return changing
 
     # Inside ---------------------------------------------------------------------------------
 
-    def _images(self, images: Any) -> Dataset:
+    def _images(self, images: DataLike) -> Dataset:
         if isinstance(images, Dataset):
             return images
         check_equal_sizes(images)
         return Dataset(images if isinstance(images, dict) else {self.facts.modality: np.asarray(images)})
 
-    def _source(self, images: Any, domain: Any) -> np.ndarray:
+    def _source(self, images: DataLike, domain: DomainLike) -> np.ndarray:
         check_is_fitted(self)
         given = self._images(images)
         domain = given.domain if domain is None else domain
@@ -341,15 +442,15 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
             )
         return self._labels(domain, len(given))
 
-    def _labels(self, domain: Any, rows: int) -> np.ndarray:
+    def _labels(self, domain: DomainLike, rows: int) -> np.ndarray:
         wanted = domain if isinstance(domain, Domain) else Domain.of(np.atleast_1d(np.asarray(domain)))
         codes = wanted.recode(self.record_.layout.domain_labels, self.record_.layout.domain_size).values
         if len(codes) not in (1, rows):
             raise DataError(f"domain has {len(codes)} entries for {rows} images: give one for all, or one for each.")
         return np.broadcast_to(codes, rows)
 
-    def _made(self, values: np.ndarray, labels: np.ndarray, how: Any, seed: int = 0) -> np.ndarray:
+    def _made(self, values: np.ndarray, labels: np.ndarray, how: Make, seed: int = 0) -> np.ndarray:
         flat = len(self.record_.layout.shape(self.facts.modality)) == 2
         rows = Dataset({"rows": values}, Domain(np.array(labels, dtype=np.int32), self.record_.layout.domain_labels))
-        found = map_rows(how, self.module_, rows, seed=seed)
-        return found[..., 0] if flat else found
+        made: np.ndarray = map_rows(how, self.module_, rows, seed=seed)
+        return made[..., 0] if flat else made

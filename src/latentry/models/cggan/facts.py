@@ -28,13 +28,24 @@ class ImageFacts(ModelFacts):
     size: int
 
     def check(self, data: Dataset) -> None:
-        """Refuse nothing: the range of images is checked when they are prepared."""
+        """Refuse nothing: the range of images is checked when they are prepared.
 
-    def to_json(self) -> dict[str, Any]:
+        Args:
+            data: Rows.
+        """
+
+    def to_json(self) -> dict[str, object]:
         """Return plain data."""
         return {"domains": self.domains.to_json(), "modality": self.modality, "size": self.size}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> ImageFacts:
-        """Return what :meth:`to_json` wrote."""
+        """Return what :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The facts.
+        """
         return cls(DomainFacts.from_json(stored["domains"]), stored["modality"], stored["size"])

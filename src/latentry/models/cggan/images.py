@@ -1,12 +1,12 @@
-"""What a fitted CGGAN computes for rows: pictures of codes, codes behind pictures, grids of samples."""
+"""What a fitted CGGAN computes for rows: images of codes, codes behind images, grids of samples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-import jax
 import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch, Dataset, Domain
 from latentry.models.cggan.image_grid import picture_grid, write_png
@@ -15,14 +15,14 @@ from latentry.training import map_rows
 
 __all__ = ["Decode", "Grids", "Sample", "Still", "codes_behind"]
 
-_ACROSS, _DOWN = 8, 4  # pictures of a grid, for each domain
+_ACROSS, _DOWN = 8, 4  # images of a grid, for each domain
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Pictures of noise in its domain, with noise in the pixels."""
+    """Images of noise in its domain, with noise in the pixels."""
 
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
+    def __call__(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> Float[Array, "rows h w c"]:
         noise, generator = batch.values["rows"], module.average.generator
         pixels = generator.synthesis.noise(len(noise), key)
         return module.outward(generator(generator.codes(noise), batch.domain, pixels), flat=False)
@@ -30,22 +30,31 @@ class Sample:
 
 @dataclass(frozen=True)
 class Still:
-    """Pictures of codes in their domain, and no noise."""
+    """Images of codes in their domain, and no noise."""
 
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
+    def __call__(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> Float[Array, "rows h w c"]:
         return module.outward(module.average.generator(batch.values["rows"], batch.domain), flat=False)
 
 
 @dataclass(frozen=True)
 class Decode:
-    """Pictures of latents."""
+    """Images of latents."""
 
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-        return module.outward(module.average.generator.picture(batch.values["rows"]), flat=False)
+    def __call__(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> Float[Array, "rows h w c"]:
+        return module.outward(module.average.generator.image(batch.values["rows"]), flat=False)
 
 
-def codes_behind(module: Adversaries, batch: Batch, key: jax.Array) -> jax.Array:
-    """The encoder's mean."""
+def codes_behind(module: Adversaries, batch: Batch, key: PRNGKeyArray) -> Float[Array, "rows latents"]:
+    """Return the encoder's mean.
+
+    Args:
+        module: Trained.
+        batch: Images in the data's own range.
+        key: Not used.
+
+    Returns:
+        Codes.
+    """
     return module.average.encoder(module.inward(batch.values[module.modality]))[0]
 
 
@@ -56,7 +65,7 @@ class Grids:
     folder: str
     every: int
 
-    def __call__(self, module: Adversaries, data: Dataset, key: jax.Array) -> Adversaries:
+    def __call__(self, module: Adversaries, data: Dataset, key: PRNGKeyArray) -> Adversaries:
         rows = round(float(module.rows))
         if round(rows / len(data)) % self.every:
             return module

@@ -1,47 +1,65 @@
-"""What the players of a CGGAN minimise, term by term. Pictures are on −1 to 1."""
+"""What the players of a CGGAN minimise, term by term. Images are on −1 to 1."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from latentry.data import Batch
-from latentry.models.cggan.module import Adversaries, Generator, Makers
-from latentry.nets import SparsityTerm, augment, normal_log_density
+from latentry.models.cggan.module import Adversaries, Generator, Makers, Noise
+from latentry.nets import DomainEmbedding, DomainFlow, SparsityTerm, Synthesis, augment, normal_log_density
 
 __all__ = ["PATH_DECAY", "Fakes", "Rebuilding", "Terms", "Weights", "draw_fakes", "mismatch"]
 
-Values = dict[str, jax.Array]
+Values = dict[str, Float[Array, ""]]
+Weight = Float[Array, ""] | float  # a number between steps, an array within a compiled one
 PATH_DECAY = 0.01  # of the running mean of path lengths
 _RISE = 200_000  # rows over which matching reaches its weight: at once, it would keep codes from saying anything
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """What the sparsity of a generator is computed from."""
+
+    @property
+    def domains(self) -> DomainFlow | DomainEmbedding:
+        """Return what the domain does to codes."""
+
+    @property
+    def synthesis(self) -> Synthesis:
+        """Return the network that makes images."""
+
+    def image(self, latents: Float[Array, "rows inputs"], pixels: Noise | None = None) -> Float[Array, "rows h w c"]:
+        """Return images of latents."""
 
 
 class Weights(NamedTuple):
     """Of the terms; they may change without compiling again.
 
     Args:
-        r1: Of the squared gradient of the discriminator at real pictures.
+        r1: Of the squared gradient of the discriminator at real images.
         path: Of the spread of path lengths.
         sparsity: Of the size of derivatives of pixels by style latents.
-        mask: Of the size of the mask; its gradient is taken beside Adam's, see ``adversarial_steps``.
-        regression: Of minus the log density of codes given the picture made from them.
-        reconstruction: Of the mean squared difference between real pictures and what draws from their encodings give.
+        mask: Of the size of the mask; its gradient is taken beside Adam's, see ``updates.py``.
+        regression: Of minus the log density of codes given the image made from them.
+        reconstruction: Of the mean squared difference between real images and what draws from their encodings give.
         divergence: Of each encoding from N(0, I), per latent.
-        matching: Of the encodings of each domain, taken together, from that law.
+        matching: Of the encodings of each domain, taken together, from that distribution.
     """
 
-    r1: float
-    path: float
-    sparsity: float
-    mask: float
-    regression: float
-    reconstruction: float
-    divergence: float
-    matching: float
+    r1: Weight
+    path: Weight
+    sparsity: Weight
+    mask: Weight
+    regression: Weight
+    reconstruction: Weight
+    divergence: Weight
+    matching: Weight
 
 
 @dataclass(frozen=True)
@@ -50,9 +68,9 @@ class Terms:
 
     Args:
         weights: Of the terms in this phase.
-        sparse: Whether sparsity is computed (in all phases alike, so that they share their programs).
+        sparse: Whether sparsity is computed (in all phases alike, so that they use the same programs).
         encodes: Whether the encoder is trained.
-        translation: Share of the generated rows that are real rows encoded, and generated in another domain.
+        translation: Fraction of the generated rows that are real rows encoded, and generated in another domain.
         term: How derivatives are estimated.
     """
 
@@ -62,90 +80,134 @@ class Terms:
     translation: float
     term: SparsityTerm = field(default=SparsityTerm(derivative="random", directions=1))
 
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, Values]:
-        """Everything at once; training takes the parts in turn, see ``adversarial_steps``."""
-        one, two, three = jax.random.split(key, 3)
-        against, found = self.discriminator(module, batch, one)
-        for_makers, more = self.makers(module.makers, module, batch, two, self.weights)
-        lazy, rest = self.lazy(module.makers, module, batch, three, self.weights)
-        found |= more | rest | {"r1": self.gradient_penalty(module, batch)}
-        return against + for_makers + lazy + self.weights.r1 / 2 * found["r1"], found
+    def __call__(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> tuple[Float[Array, ""], Values]:
+        """Return everything at once; training takes the parts in turn, see ``updates.py``."""
+        judge_key, makers_key, lazy_key = jax.random.split(key, 3)
+        against, parts = self.discriminator(module, batch, judge_key)
+        for_makers, more = self.makers(module.makers, module, batch, makers_key, self.weights)
+        lazy, rest = self.lazy(module.makers, module, batch, lazy_key, self.weights)
+        parts |= more | rest | {"r1": self.gradient_penalty(module, batch)}
+        return against + for_makers + lazy + self.weights.r1 / 2 * parts["r1"], parts
 
-    def discriminator(self, module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, Values]:
-        r""":math:`\operatorname{softplus}(D(\text{generated})) + \operatorname{softplus}(-D(\text{real}))`."""
-        one, two, three = jax.random.split(key, 3)
+    def discriminator(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> tuple[Float[Array, ""], Values]:
+        r"""Return :math:`\operatorname{softplus}(D(\text{generated})) + \operatorname{softplus}(-D(\text{real}))`.
+
+        Args:
+            module: All players.
+            batch: Standardised rows.
+            key: Of random numbers.
+
+        Returns:
+            The loss, and its parts by name.
+        """
+        fakes_key, fake_key, real_key = jax.random.split(key, 3)
         real = module.inward(batch.values[module.modality])
         codes = module.makers.encoder(real[-self._moved(batch) :])[0] if self._moved(batch) else None
-        fakes = draw_fakes(module.makers, module, batch, codes, one)
+        fakes = draw_fakes(module.makers, module, batch, codes, fakes_key)
         made = module.makers.generator(fakes.codes, fakes.domain, fakes.pixels)
-        fake = module.discriminator(augment(made, module.augmentation, module.kinds, two), fakes.domain)
-        true = module.discriminator(augment(real, module.augmentation, module.kinds, three), batch.domain)
+        fake = module.discriminator(augment(made, module.augmentation, module.kinds, fake_key), fakes.domain)
+        true = module.discriminator(augment(real, module.augmentation, module.kinds, real_key), batch.domain)
         loss = jax.nn.softplus(fake).mean() + _mean(jax.nn.softplus(-true), batch.weight)
         sure = _mean(jnp.sign(true), batch.weight)
         return loss, {"discriminator": loss, "sure_of_real": sure, "augmentation": module.augmentation}
 
-    def gradient_penalty(self, module: Adversaries, batch: Batch) -> jax.Array:
-        """Squared norm of the gradient at real pictures (Mescheder et al., 2018), mean over rows."""
+    def gradient_penalty(self, module: Adversaries, batch: Batch) -> Float[Array, ""]:
+        """Return the squared norm of the gradient at real images (Mescheder et al., 2018), mean over rows.
+
+        Args:
+            module: All players.
+            batch: Standardised rows.
+
+        Returns:
+            A scalar.
+        """
         real = module.inward(batch.values[module.modality])
-        slope = jax.grad(lambda x: module.discriminator(x, batch.domain).sum())(real)
-        return _mean((slope**2).sum((1, 2, 3)), batch.weight)
+        gradient = jax.grad(lambda x: module.discriminator(x, batch.domain).sum())(real)
+        return _mean((gradient**2).sum((1, 2, 3)), batch.weight)
 
     def makers(
-        self, makers: Makers, module: Adversaries, batch: Batch, key: jax.Array, weights: Weights
-    ) -> tuple[jax.Array, Values]:
-        """Fooling the discriminator, finding the codes again, and rebuilding real pictures."""
-        one, two, three = jax.random.split(key, 3)
+        self, makers: Makers, module: Adversaries, batch: Batch, key: PRNGKeyArray, weights: Weights
+    ) -> tuple[Float[Array, ""], Values]:
+        """Return the loss of fooling the discriminator, recovering the codes, and rebuilding real images.
+
+        Args:
+            makers: Generator and encoder.
+            module: All players.
+            batch: Standardised rows.
+            key: Of random numbers.
+            weights: Of the terms.
+
+        Returns:
+            The loss, and its parts by name.
+        """
+        fakes_key, augment_key, encoding_key = jax.random.split(key, 3)
         rows = len(batch.weight)
         real = module.inward(batch.values[module.modality])
-        found: Values = {}
+        parts: Values = {}
         if self.encodes:
-            mean, codes, found = _encoded(makers, real, batch, module.domains, three)
+            mean, codes, parts = _encoded(makers, real, batch, module.domains, encoding_key)
             moved = self._moved(batch)
-            fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
+            fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, fakes_key)
             fakes = fakes.with_quiet(codes, batch.domain, rows // 2)
         else:
-            fakes = draw_fakes(makers, module, batch, None, one)
-        pictures = makers.generator(fakes.codes, fakes.domain, fakes.pixels)  # one pass for both: half to compile
-        made, rebuilt = pictures[:rows], pictures[rows:]
-        verdict = module.discriminator(augment(made, module.augmentation, module.kinds, two), fakes.domain[:rows])
+            fakes = draw_fakes(makers, module, batch, None, fakes_key)
+        images = makers.generator(fakes.codes, fakes.domain, fakes.pixels)  # one pass for both: half to compile
+        made, rebuilt = images[:rows], images[rows:]
+        verdict = module.discriminator(
+            augment(made, module.augmentation, module.kinds, augment_key), fakes.domain[:rows]
+        )
         fooling = jax.nn.softplus(-verdict).mean()
         penalty = makers.generator.domains.penalty()
-        found |= {"generator": fooling, "mask": penalty}
+        parts |= {"generator": fooling, "mask": penalty}
         loss = fooling
         if not self.encodes:
-            return loss, found
+            return loss, parts
         weight = batch.weight[: rows // 2]
-        found["codes_lost"] = _lost(makers, made, fakes.codes[:rows])
-        found["reconstruction"] = _mean(((rebuilt - real[: rows // 2]) ** 2).mean((1, 2, 3)), weight)
-        loss += weights.regression * found["codes_lost"] + _rebuilding(found, weights, module.rows)
-        return loss, found
+        parts["codes_lost"] = _lost(makers, made, fakes.codes[:rows])
+        parts["reconstruction"] = _mean(((rebuilt - real[: rows // 2]) ** 2).mean((1, 2, 3)), weight)
+        loss += weights.regression * parts["codes_lost"] + _rebuilding(parts, weights, module.rows)
+        return loss, parts
 
     def _moved(self, batch: Batch) -> int:
         return round(self.translation * len(batch.weight)) if self.encodes else 0
 
     def lazy(
-        self, makers: Makers, module: Adversaries, batch: Batch, key: jax.Array, weights: Weights
-    ) -> tuple[jax.Array, Values]:
-        """Path lengths and sparsity, on half the rows."""
-        one, two, three = jax.random.split(key, 3)
+        self, makers: Makers, module: Adversaries, batch: Batch, key: PRNGKeyArray, weights: Weights
+    ) -> tuple[Float[Array, ""], Values]:
+        """Return the loss of path lengths and sparsity, on half the rows.
+
+        Args:
+            makers: Generator and encoder.
+            module: All players.
+            batch: Standardised rows.
+            key: Of random numbers.
+            weights: Of the terms.
+
+        Returns:
+            The loss, and its parts by name.
+        """
+        code_key, path_key, sparsity_key = jax.random.split(key, 3)
         rows = max(1, len(batch.weight) // 2)
-        latents = makers.generator.domains(_drawn_codes(makers, rows, one), batch.domain[:rows])
-        lengths = _path_lengths(makers.generator, latents, two)
+        latents = makers.generator.domains(_drawn_codes(makers, rows, code_key), batch.domain[:rows])
+        lengths = _path_lengths(makers.generator, latents, path_key)
         target = module.path + PATH_DECAY * (lengths.mean() - module.path)
         loss = weights.path * ((lengths - jax.lax.stop_gradient(target)) ** 2).mean()
-        found = {"path": lengths.mean()}
+        parts = {"path": lengths.mean()}
         if self.sparse:
-            found["sparsity"] = self._sparsity(makers.generator, latents, three)
-            loss += weights.sparsity * found["sparsity"]
-        return loss, found
+            parts["sparsity"] = self._sparsity(makers.generator, latents, sparsity_key)
+            loss += weights.sparsity * parts["sparsity"]
+        return loss, parts
 
-    def _sparsity(self, generator: Generator, latents: jax.Array, key: jax.Array) -> jax.Array:
+    def _sparsity(
+        self, generator: Mixing, latents: Float[Array, "rows latents"], key: PRNGKeyArray
+    ) -> Float[Array, ""]:
         r"""Mean over pixels of :math:`\sum_j |\partial x_i/\partial z_j|\,\sigma(z_j)`, over the style latents j."""
+        assert isinstance(generator.domains, DomainFlow)  # an embedding is refused with sparsity
         style = generator.domains.style
         rest = latents[:, style:]
 
-        def decode(part: jax.Array) -> jax.Array:
-            return generator.picture(jnp.concatenate([part, rest], 1)).reshape(len(part), -1)
+        def decode(part: Array) -> Array:
+            return generator.image(jnp.concatenate([part, rest], 1)).reshape(len(part), -1)
 
         points = latents[:, :style]
         scale = jax.lax.stop_gradient(points.std(0))
@@ -155,51 +217,85 @@ class Terms:
 
 @dataclass(frozen=True)
 class Rebuilding:
-    """A variational autoencoder's loss, and that of the law of its codes, before the players meet.
+    """A variational autoencoder's loss, and that of the distribution of its codes, before the players meet.
 
-    Both makers then know what pictures look like.
+    Both makers then know what images look like.
     """
 
     weights: Weights
 
-    def __call__(self, module: Adversaries, batch: Batch, key: jax.Array) -> tuple[jax.Array, Values]:
-        """As a phase measures it."""
+    def __call__(self, module: Adversaries, batch: Batch, key: PRNGKeyArray) -> tuple[Float[Array, ""], Values]:
+        """Return the loss, as a phase measures it."""
         return self.of(module.makers, module, batch, key, self.weights)
 
     def of(
-        self, makers: Makers, module: Adversaries, batch: Batch, key: jax.Array, weights: Weights
-    ) -> tuple[jax.Array, Values]:
-        """Squared differences of pictures and what draws from their encodings give, and the divergence of these."""
+        self, makers: Makers, module: Adversaries, batch: Batch, key: PRNGKeyArray, weights: Weights
+    ) -> tuple[Float[Array, ""], Values]:
+        """Return squared differences of images and what draws from their encodings give, and the divergence of these.
+
+        Args:
+            makers: Generator and encoder.
+            module: All players.
+            batch: Standardised rows.
+            key: Of random numbers.
+            weights: Of the terms.
+
+        Returns:
+            The loss, and its parts by name.
+        """
         real = module.inward(batch.values[module.modality])
-        _, codes, found = _encoded(makers, real, batch, module.domains, key)
+        _, codes, parts = _encoded(makers, real, batch, module.domains, key)
         apart = ((makers.generator(codes, batch.domain) - real) ** 2).mean((1, 2, 3))
-        found |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
-        return _rebuilding(found, weights, module.rows), found
+        parts |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
+        return _rebuilding(parts, weights, module.rows), parts
 
 
 @dataclass(frozen=True)
 class Fakes:
-    """What pictures are generated from."""
+    """What images are generated from."""
 
-    codes: jax.Array
-    domain: jax.Array
-    pixels: tuple[jax.Array, ...]
+    codes: Float[Array, "rows latents"]
+    domain: Int[Array, " rows"]
+    pixels: Noise
 
-    def with_quiet(self, codes: jax.Array, domain: jax.Array, rows: int) -> Fakes:
-        """The same and the first rows of further ones, without noise in their pixels."""
+    def with_quiet(self, codes: Float[Array, "more latents"], domain: Int[Array, " more"], rows: int) -> Fakes:
+        """Return the same and the first rows of further ones, without noise in their pixels.
+
+        Args:
+            codes: Further ones, (rows, latents).
+            domain: Of each.
+            rows: How many of them.
+
+        Returns:
+            Rows of both.
+        """
         pixels = tuple(jnp.concatenate([part, jnp.zeros_like(part[:rows])]) for part in self.pixels)
         return Fakes(jnp.concatenate([self.codes, codes[:rows]]), jnp.concatenate([self.domain, domain[:rows]]), pixels)
 
 
-def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Array | None, key: jax.Array) -> Fakes:
-    """Codes from their law, in the domains of the batch; in the last rows its own ``codes``, if given, in another domain.
+def draw_fakes(
+    makers: Makers, module: Adversaries, batch: Batch, codes: Float[Array, "last latents"] | None, key: PRNGKeyArray
+) -> Fakes:
+    """Draw codes from their distribution, in the domains of the batch.
 
-    Such translated rows get no noise in their pixels: what is kept of a picture must be in the latents.
+    In the last rows they are its own ``codes``, if given, in another domain.
+
+    Such translated rows get no noise in their pixels: what is kept of a image must be in the latents.
+
+    Args:
+        makers: Generator and encoder, as they are now.
+        module: The other players.
+        batch: Rows whose domains are taken.
+        codes: Of its last rows.
+        key: Of the draws.
+
+    Returns:
+        What images are generated from.
     """
-    one, two = jax.random.split(key)
+    code_key, pixel_key = jax.random.split(key)
     rows, domains = len(batch.weight), module.domains
-    drawn = _drawn_codes(makers, rows, one)
-    pixels = makers.generator.synthesis.noise(rows, two)
+    drawn = _drawn_codes(makers, rows, code_key)
+    pixels = makers.generator.synthesis.noise(rows, pixel_key)
     if codes is None:
         return Fakes(drawn, batch.domain, pixels)
     count = len(codes)
@@ -211,48 +307,53 @@ def draw_fakes(makers: Makers, module: Adversaries, batch: Batch, codes: jax.Arr
     return Fakes(drawn, domain, tuple(jnp.where(quiet, 0.0, part) for part in pixels))
 
 
-def _drawn_codes(makers: Makers, rows: int, key: jax.Array) -> jax.Array:
-    """Content as real pictures have it: its law learns from encodings alone, not from verdicts."""
+def _drawn_codes(makers: Makers, rows: int, key: PRNGKeyArray) -> Float[Array, "rows latents"]:
+    """Content as real images have it: its distribution learns from encodings alone, not from verdicts."""
     noise = jax.random.normal(key, (rows, makers.generator.domains.latents))
-    return jax.lax.stop_gradient(makers.generator.codes(noise))
+    codes: Array = jax.lax.stop_gradient(makers.generator.codes(noise))
+    return codes
 
 
 def _encoded(
-    makers: Makers, real: jax.Array, batch: Batch, domains: int, key: jax.Array
-) -> tuple[jax.Array, jax.Array, Values]:
+    makers: Makers, real: Float[Array, "rows h w c"], batch: Batch, domains: int, key: PRNGKeyArray
+) -> tuple[Float[Array, "rows latents"], Float[Array, "rows latents"], Values]:
     """Means of the encodings, a draw from each, and how these are spread."""
     mean, scale = makers.encoder(real)
     codes = mean + scale * jax.random.normal(key, mean.shape)
     members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
-    law = (
-        -makers.generator.code_density(jax.lax.stop_gradient(codes)) / codes.shape[1]
-    )  # it follows the codes, not they it
-    found = {
+    fixed = jax.lax.stop_gradient(codes)  # their distribution follows the codes, not they it
+    surprise = -makers.generator.code_density(fixed) / codes.shape[1]
+    parts = {
         "divergence": _divergence(mean, scale, batch.weight),
         "matching": mismatch(codes, members),
-        "law": _mean(law, batch.weight),
+        "law": _mean(surprise, batch.weight),
     }
-    return mean, codes, found
+    return mean, codes, parts
 
 
-def _rebuilding(found: Values, weights: Weights, rows: jax.Array) -> jax.Array:
+def _rebuilding(parts: Values, weights: Weights, rows: Float[Array, ""]) -> Float[Array, ""]:
     near = (
-        weights.divergence * found["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * found["matching"]
+        weights.divergence * parts["divergence"] + jnp.minimum(1.0, rows / _RISE) * weights.matching * parts["matching"]
     )
-    return weights.reconstruction * found["reconstruction"] + near + found["law"]
+    return weights.reconstruction * parts["reconstruction"] + near + parts["law"]
 
 
-def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
-    r"""How far the codes of each domain are from N(0, I), mean over domains, without bias: 0 in expectation if they follow it.
+def mismatch(codes: Float[Array, "rows latents"], members: Float[Array, "rows domains"]) -> Float[Array, ""]:
+    r"""Measure how far the codes of each domain are from N(0, I), mean over domains.
+
+    It has no bias: its expectation is 0 if they follow N(0, I).
 
     :math:`\operatorname{E}k(c,c') - 2\operatorname{E}k(c,\epsilon) + \operatorname{E}k(\epsilon,\epsilon')` with
     :math:`k(a,b) = e^{-|a-b|^2/2n}` in n dimensions, c and c' different rows of one domain; expectations over noise are exact
     (Baringhaus & Henze, *A consistent test for multivariate normality based on the empirical characteristic function*, 1988).
-    A code that tells the domain is far from N(0, I) in each of them, so that the domain must come from the flows.
+    A code that depends on the domain is far from N(0, I) in each of them, so that the domain must come from the flows.
 
     Args:
         codes: (rows, n).
         members: (rows, domains), how much each row counts in each domain.
+
+    Returns:
+        A scalar.
     """
     size = codes.shape[1]
     squares = (codes**2).sum(1)
@@ -265,28 +366,33 @@ def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
         (size / (size + 1)) ** (size / 2) * jnp.exp(-squares / (2 * (size + 1))) @ members / jnp.maximum(count, 1.0)
     )
     apart = among - 2 * beside + (size / (size + 2)) ** (size / 2)
-    return (apart * (count > 1)).sum() / jnp.maximum((count > 1).sum(), 1)
+    mean: Array = (apart * (count > 1)).sum() / jnp.maximum((count > 1).sum(), 1)
+    return mean
 
 
-def _divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Array:
-    """Of normal laws from the standard one, per latent."""
+def _divergence(
+    mean: Float[Array, "rows latents"], scale: Float[Array, "rows latents"], weight: Float[Array, " rows"]
+) -> Float[Array, ""]:
+    """Divergence of normal distributions from the standard one, per latent."""
     return _mean((0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1), weight)
 
 
-def _lost(makers: Makers, made: jax.Array, codes: jax.Array) -> jax.Array:
-    """Minus the log density of the codes given the picture, per latent."""
+def _lost(makers: Makers, made: Float[Array, "rows h w c"], codes: Float[Array, "rows latents"]) -> Float[Array, ""]:
+    """Minus the log density of the codes given the image, per latent."""
     mean, scale = makers.encoder(made)
     density = jax.vmap(normal_log_density)(jax.lax.stop_gradient(codes), mean, jnp.log(scale))
     return -density.mean() / mean.shape[1]
 
 
-def _path_lengths(generator: Generator, latents: jax.Array, key: jax.Array) -> jax.Array:
-    """How far pictures move with the style, along a random direction of pixels."""
+def _path_lengths(
+    generator: Generator, latents: Float[Array, "rows inputs"], key: PRNGKeyArray
+) -> Float[Array, " rows"]:
+    """How far images move with the style, along a random direction of pixels."""
     style = generator.mapping(latents)
     made, back = jax.vjp(generator.synthesis, style)
     direction = jax.random.normal(key, made.shape) / made.shape[1]
     return jnp.sqrt((back(direction)[0] ** 2).sum(1) + 1e-12)
 
 
-def _mean(values: jax.Array, weight: jax.Array) -> jax.Array:
+def _mean(values: Float[Array, " rows"], weight: Float[Array, " rows"]) -> Float[Array, ""]:
     return (values * weight).sum() / jnp.maximum(weight.sum(), 1.0)

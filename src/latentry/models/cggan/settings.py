@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from latentry.models.cggan.losses import Weights
 from latentry.models.estimator import Choice, Names, Real, Rule, Settings, Whole
@@ -47,10 +48,11 @@ class ImageNetworks(Settings):
     }
 
     @property
-    def dtype(self) -> Any:
-        """The type of the convolutions' numbers."""
+    def dtype(self) -> DTypeLike:
+        """Return the type of the convolutions' numbers."""
         wide = self.precision == "float32" or (self.precision == "auto" and jax.default_backend() == "cpu")
-        return jnp.float32 if wide else jnp.bfloat16
+        precision: DTypeLike = jnp.float32 if wide else jnp.bfloat16
+        return precision
 
 
 _WEIGHT, _FRACTION = Real(least=0), Real(least=0, below=1)
@@ -98,11 +100,19 @@ class Adversarial(Settings):
     }
 
     def weights(self, sparsity: float, mask: float) -> Weights:
-        """Return the weights of the terms of the loss."""
+        """Return the weights of the terms of the loss.
+
+        Args:
+            sparsity: Weight of sparsity.
+            mask: Weight of the mask.
+
+        Returns:
+            In the order of the terms.
+        """
         rest = (self.regression, self.reconstruction, self.divergence, self.matching)
         return Weights(self.r1, self.path, sparsity, mask, *rest)
 
     @property
     def encodes(self) -> bool:
-        """Whether an encoder is trained."""
+        """Return whether an encoder is trained."""
         return bool(self.regression or self.reconstruction)

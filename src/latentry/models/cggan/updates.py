@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict, Unpack
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from latentry.data import Batch
 from latentry.models.cggan.losses import PATH_DECAY, Rebuilding, Terms, Weights
 from latentry.models.cggan.module import Adversaries, Makers
-from latentry.nets import DomainFlow
+from latentry.nets import Discriminator, DomainFlow
 
 __all__ = ["Alternation", "Autoencoding"]
 
-_WARM = 0.05  # share of the rows seen over which the average reaches back, while they are few
+Optimisers = dict[str, optax.OptState]  # of each player
+Values = dict[str, Float[Array, ""]]
+Scalar = Float[Array, ""]
+
+
+class _Parts(TypedDict, total=False):
+    makers: Makers
+    average: Makers
+    discriminator: Discriminator
+    augmentation: Scalar
+    path: Scalar
+    rows: Scalar
+
+
+_WARM = 0.05  # fraction of the rows seen over which the average reaches back, while they are few
 
 _ENCODER_PACE = 2.0
 _KNEE = 0.25  # of the mask, below which the pull towards zero rises little more
@@ -33,7 +48,7 @@ class Alternation:
         path_every: The same, for path lengths and sparsity.
         half_life: Rows after which a state counts half in the average.
         adapt: Rows over which the probability of augmentation may rise from 0 to 1; 0 leaves it as it is.
-        target: Mean sign of the verdicts on real pictures above which it rises.
+        target: Mean sign of the verdicts on real images above which it rises.
     """
 
     terms: Terms
@@ -43,28 +58,35 @@ class Alternation:
     adapt: float
     target: float
 
-    def start(self, module: Adversaries) -> dict[str, Any]:
-        """Adam for each player."""
+    def start(self, module: Adversaries) -> Optimisers:
+        """Return the state of Adam for each player.
+
+        Args:
+            module: Untrained.
+
+        Returns:
+            By player.
+        """
         parts = {"makers": module.makers, "discriminator": module.discriminator}
         return {name: _adam(name).init(eqx.filter(part, eqx.is_inexact_array)) for name, part in parts.items()}
 
     def __call__(
-        self, module: Adversaries, optimiser: dict[str, Any], batch: Batch, key: jax.Array, step: int, rate: jax.Array
-    ) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
-        """As the loop asks for it."""
+        self, module: Adversaries, optimiser: Optimisers, batch: Batch, key: PRNGKeyArray, step: int, rate: Scalar
+    ) -> tuple[Adversaries, Optimisers, Values]:
+        """Take a step, as the loop asks for it."""
         keys = jax.random.split(key, 3)
         how, weights = _Programs(self), Weights(*(jnp.float32(weight) for weight in self.terms.weights))
-        module, optimiser, found = _discriminator_step(how, module, optimiser, batch, keys[0], rate)
-        found |= {name: jnp.zeros(()) for name in ("r1", "path", *(["sparsity"] if self.terms.sparse else []))}
+        module, optimiser, values = _discriminator_step(how, module, optimiser, batch, keys[0], rate)
+        values |= {name: jnp.zeros(()) for name in ("r1", "path", *(["sparsity"] if self.terms.sparse else []))}
         if self.terms.weights.r1 and step % self.r1_every == 0:
-            module, optimiser, found["r1"] = _penalty_step(how, module, optimiser, batch, weights, rate)
+            module, optimiser, values["r1"] = _penalty_step(how, module, optimiser, batch, weights, rate)
         module, optimiser, more = _makers_step(how, module, optimiser, batch, keys[1], weights, rate)
-        found |= more
+        values |= more
         if (self.terms.weights.path or self.terms.weights.sparsity) and step % self.path_every == 0:
             module, optimiser, rest = _makers_step(how, module, optimiser, batch, keys[2], weights, rate, lazy=True)
-            found |= rest
-        found["loss"] = found["discriminator"] + found["generator"]
-        return _averaged(module, batch, self.half_life), optimiser, found
+            values |= rest
+        values["loss"] = values["discriminator"] + values["generator"]
+        return _averaged(module, batch, self.half_life), optimiser, values
 
 
 @dataclass(frozen=True)
@@ -74,21 +96,28 @@ class Autoencoding:
     terms: Rebuilding
     half_life: float
 
-    def start(self, module: Adversaries) -> Any:
-        """Adam for the makers."""
+    def start(self, module: Adversaries) -> optax.OptState:
+        """Return the state of Adam for the makers.
+
+        Args:
+            module: Untrained.
+
+        Returns:
+            A tree of arrays.
+        """
         return _adam("makers").init(eqx.filter(module.makers, eqx.is_inexact_array))
 
     def __call__(
-        self, module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, step: int, rate: jax.Array
-    ) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
-        """As the loop asks for it."""
+        self, module: Adversaries, optimiser: optax.OptState, batch: Batch, key: PRNGKeyArray, step: int, rate: Scalar
+    ) -> tuple[Adversaries, optax.OptState, Values]:
+        """Take a step, as the loop asks for it."""
         weights = Weights(*(jnp.float32(weight) for weight in self.terms.weights))
-        module, optimiser, found = _rebuilding_step(module, optimiser, batch, key, weights, rate)
-        return _averaged(module, batch, self.half_life), optimiser, found
+        module, optimiser, values = _rebuilding_step(module, optimiser, batch, key, weights, rate)
+        return _averaged(module, batch, self.half_life), optimiser, values
 
 
 class _Programs:
-    """An alternation as compiled programs know it: phases that differ in weights alone share them."""
+    """An alternation as compiled programs know it: phases that differ in weights alone use the same."""
 
     def __init__(self, how: Alternation) -> None:
         unweighted = replace(how.terms, weights=Weights(*[0.0] * len(Weights._fields)))
@@ -103,26 +132,30 @@ class _Programs:
 
 
 def _adam(player: str) -> optax.GradientTransformation:
-    """Rebuilding pictures wants some momentum, the discriminator none."""
+    """Rebuilding images wants some momentum, the discriminator none."""
     return optax.scale_by_adam(b1=0.5 if player == "makers" else 0.0, b2=0.99, eps=1e-8)
 
 
-def _judge_moved(judge: Any, slope: Any, optimiser: Any, rate: jax.Array) -> tuple[Any, Any]:
-    way, optimiser = _adam("discriminator").update(slope, optimiser)
-    return eqx.apply_updates(judge, jax.tree.map(lambda d: -rate * d, way)), optimiser
+def _judge_moved(
+    judge: Discriminator, gradient: PyTree, optimiser: optax.OptState, rate: Scalar
+) -> tuple[Discriminator, optax.OptState]:
+    direction, optimiser = _adam("discriminator").update(gradient, optimiser)
+    return eqx.apply_updates(judge, jax.tree.map(lambda d: -rate * d, direction)), optimiser
 
 
-def _makers_moved(makers: Makers, slope: Any, optimiser: Any, rate: jax.Array) -> tuple[Makers, Any]:
+def _makers_moved(
+    makers: Makers, gradient: PyTree, optimiser: optax.OptState, rate: Scalar
+) -> tuple[Makers, optax.OptState]:
     """The encoder follows a generator that moves: it learns faster."""
-    way, optimiser = _adam("makers").update(slope, optimiser)
+    direction, optimiser = _adam("makers").update(gradient, optimiser)
     steps = Makers(
-        jax.tree.map(lambda d: -rate * d, way.generator),
-        jax.tree.map(lambda d: -_ENCODER_PACE * rate * d, way.encoder),
+        jax.tree.map(lambda d: -rate * d, direction.generator),
+        jax.tree.map(lambda d: -_ENCODER_PACE * rate * d, direction.encoder),
     )
     return eqx.apply_updates(makers, steps), optimiser
 
 
-def _shrunk(makers: Makers, weight: jax.Array) -> Makers:
+def _shrunk(makers: Makers, weight: Scalar) -> Makers:
     """The mask a step nearer to zero, beside Adam, which would make a small gradient large or drown it.
 
     The pull is that of the sum of logarithms, stronger where the mask is smaller: one latent that changes much is cheaper than
@@ -132,48 +165,49 @@ def _shrunk(makers: Makers, weight: jax.Array) -> Makers:
     domains = makers.generator.domains
     if not isinstance(domains, DomainFlow) or not domains.masked:
         return makers
-    old = jnp.minimum(makers.generator.domains.importance, 1.0)
+    old = jnp.minimum(domains.importance, 1.0)
     pull = jnp.where(jnp.arange(len(old)) == old.argmax(), 0.0, weight * (1 + _KNEE) / (old + _KNEE))
-    return eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - pull, 0.0))
+    shrunk: Makers = eqx.tree_at(lambda m: m.generator.domains.importance, makers, jnp.maximum(old - pull, 0.0))
+    return shrunk
 
 
 @eqx.filter_jit
 def _rebuilding_step(
-    module: Adversaries, optimiser: Any, batch: Batch, key: jax.Array, weights: Weights, rate: jax.Array
-) -> tuple[Adversaries, Any, dict[str, jax.Array]]:
-    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
+    module: Adversaries, optimiser: optax.OptState, batch: Batch, key: PRNGKeyArray, weights: Weights, rate: Scalar
+) -> tuple[Adversaries, optax.OptState, Values]:
+    def loss(part: Makers) -> tuple[Array, Values]:
         return Rebuilding(weights).of(part, module, batch, key, weights)
 
-    (value, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
-    part, optimiser = _makers_moved(module.makers, slope, optimiser, rate)
-    return _with(module, makers=_shrunk(part, rate * weights.mask)), optimiser, {"loss": value, **found}
+    (value, values), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
+    part, optimiser = _makers_moved(module.makers, gradient, optimiser, rate)
+    return _with(module, makers=_shrunk(part, rate * weights.mask)), optimiser, {"loss": value, **values}
 
 
 @eqx.filter_jit
 def _discriminator_step(
-    how: _Programs, module: Adversaries, optimiser: dict[str, Any], batch: Batch, key: jax.Array, rate: jax.Array
-) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
-    def loss(part: Any) -> tuple[jax.Array, dict[str, jax.Array]]:
+    how: _Programs, module: Adversaries, optimiser: Optimisers, batch: Batch, key: PRNGKeyArray, rate: Scalar
+) -> tuple[Adversaries, Optimisers, Values]:
+    def loss(part: Discriminator) -> tuple[Array, Values]:
         return how.terms.discriminator(_with(module, discriminator=part), batch, key)
 
-    (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
-    part, state = _judge_moved(module.discriminator, slope, optimiser["discriminator"], rate)
+    (_, values), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
+    part, state = _judge_moved(module.discriminator, gradient, optimiser["discriminator"], rate)
     rise = batch.weight.sum() / how.adapt if how.adapt else 0.0
-    chance = jnp.clip(module.augmentation + rise * jnp.sign(found["sure_of_real"] - how.target), 0.0, 0.9)
+    chance = jnp.clip(module.augmentation + rise * jnp.sign(values["sure_of_real"] - how.target), 0.0, 0.9)
     kept = chance if how.adapt else module.augmentation
-    return _with(module, discriminator=part, augmentation=kept), {**optimiser, "discriminator": state}, found
+    return _with(module, discriminator=part, augmentation=kept), {**optimiser, "discriminator": state}, values
 
 
 @eqx.filter_jit
 def _penalty_step(
-    how: _Programs, module: Adversaries, optimiser: dict[str, Any], batch: Batch, weights: Weights, rate: jax.Array
-) -> tuple[Adversaries, dict[str, Any], jax.Array]:
-    def loss(part: Any) -> tuple[jax.Array, jax.Array]:
+    how: _Programs, module: Adversaries, optimiser: Optimisers, batch: Batch, weights: Weights, rate: Scalar
+) -> tuple[Adversaries, Optimisers, Scalar]:
+    def loss(part: Discriminator) -> tuple[Array, Array]:
         size = how.terms.gradient_penalty(_with(module, discriminator=part), batch)
         return how.r1_every * weights.r1 / 2 * size, size
 
-    (_, size), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
-    part, state = _judge_moved(module.discriminator, slope, optimiser["discriminator"], rate)
+    (_, size), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(module.discriminator)
+    part, state = _judge_moved(module.discriminator, gradient, optimiser["discriminator"], rate)
     return _with(module, discriminator=part), {**optimiser, "discriminator": state}, how.r1_every * size
 
 
@@ -181,28 +215,28 @@ def _penalty_step(
 def _makers_step(
     how: _Programs,
     module: Adversaries,
-    optimiser: dict[str, Any],
+    optimiser: Optimisers,
     batch: Batch,
-    key: jax.Array,
+    key: PRNGKeyArray,
     weights: Weights,
-    rate: jax.Array,
+    rate: Scalar,
     *,
     lazy: bool = False,
-) -> tuple[Adversaries, dict[str, Any], dict[str, jax.Array]]:
+) -> tuple[Adversaries, Optimisers, Values]:
     terms, times = (how.terms.lazy, how.path_every) if lazy else (how.terms.makers, 1)
 
-    def loss(part: Makers) -> tuple[jax.Array, dict[str, jax.Array]]:
-        value, found = terms(part, module, batch, key, weights)
-        return times * value, found
+    def loss(part: Makers) -> tuple[Array, Values]:
+        value, values = terms(part, module, batch, key, weights)
+        return times * value, values
 
-    (_, found), slope = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
-    part, state = _makers_moved(module.makers, slope, optimiser["makers"], rate)
+    (_, values), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(module.makers)
+    part, state = _makers_moved(module.makers, gradient, optimiser["makers"], rate)
     if lazy:
-        path = module.path + PATH_DECAY * (found["path"] - module.path)
-        found = {name: times * value for name, value in found.items()}
+        path = module.path + PATH_DECAY * (values["path"] - module.path)
+        values = {name: times * value for name, value in values.items()}
     else:
         path, part = module.path, _shrunk(part, rate * weights.mask)
-    return _with(module, makers=part, path=path), {**optimiser, "makers": state}, found
+    return _with(module, makers=part, path=path), {**optimiser, "makers": state}, values
 
 
 @eqx.filter_jit
@@ -217,11 +251,13 @@ def _averaged(module: Adversaries, batch: Batch, half_life: float) -> Adversarie
 
 
 def _same_mask(average: Makers, makers: Makers) -> Makers:
-    """Which latents change is not averaged: a latent that has become still takes part in the law of content from then on."""
+    """Keep which latents change: one that has become still takes part in the distribution of content from then on."""
     if not isinstance(makers.generator.domains, DomainFlow):
         return average
-    return eqx.tree_at(lambda m: m.generator.domains.importance, average, makers.generator.domains.importance)
+    importance = makers.generator.domains.importance
+    same: Makers = eqx.tree_at(lambda m: m.generator.domains.importance, average, importance)
+    return same
 
 
-def _with(module: Adversaries, **parts: Any) -> Adversaries:
+def _with(module: Adversaries, **parts: Unpack[_Parts]) -> Adversaries:
     return replace(module, **parts)
