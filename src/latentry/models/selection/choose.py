@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from latentry.contracts import HasLikelihood
 from latentry.data import Dataset
 from latentry.errors import DataError
-from latentry.models.estimator import LatentModel
+from latentry.models.estimator import AnyModel, DataLike, DomainLike, LatentModel, clone
 
 __all__ = ["Choice", "choose"]
 
@@ -29,8 +27,8 @@ class Choice:
         rows: Rows set aside.
     """
 
-    model: Any
-    candidates: tuple[Any, ...]
+    model: AnyModel
+    candidates: tuple[AnyModel, ...]
     scores: tuple[float, ...]
     errors: tuple[float, ...]
     rows: int
@@ -38,7 +36,7 @@ class Choice:
     def __repr__(self) -> str:
         best = self.candidates.index(self.model)
         lines = [
-            f"Choice among {len(self.scores)} by {self.rows} rows set aside; {self.model.score_name}, nats per row:"
+            f"Choice among {len(self.scores)} by {self.rows} rows set aside; {_scorer(self.model).score_name}, nats per row:"
         ]
         for number, (model, score, error) in enumerate(zip(self.candidates, self.scores, self.errors, strict=True)):
             words = " ".join(repr(model).split())
@@ -47,15 +45,28 @@ class Choice:
         return "\n".join(lines)
 
 
-def choose(candidates: Sequence[Any], X: Any, y: Any = None, *, share: float = 0.1, seed: int = 0) -> Choice:
+def choose(
+    candidates: Sequence[AnyModel],
+    X: DataLike,
+    y: DomainLike | None = None,
+    *,
+    fraction: float = 0.1,
+    seed: int = 0,
+) -> Choice:
     """Fit each candidate to the same rows and keep the one with the best score on rows that none of them saw.
 
     Args:
         candidates: Models with the settings to be compared: sizes, priors, numbers of latents. They are not changed.
         X: Data, as for ``fit``.
         y: The auxiliary variable u, as for ``fit``.
-        share: Share of the rows to set aside. What a model holds out to choose its epoch comes from the others.
+        fraction: Fraction of the rows to set aside. What a model holds out to choose its epoch comes from the others.
         seed: Of the split.
+
+    Returns:
+        The best candidate, all of them, and their scores.
+
+    Raises:
+        DataError: If a candidate cannot score rows, scores another kind of thing than the others, or is not finite.
 
     >>> from latentry.generators import segments
     >>> from latentry.models import FlowMap, IFlow
@@ -69,33 +80,39 @@ def choose(candidates: Sequence[Any], X: Any, y: Any = None, *, share: float = 0
     strange = next((m for m in candidates if not isinstance(m, LatentModel) or not isinstance(m, HasLikelihood)), None)
     if strange is not None:
         raise DataError(f"candidates: {strange!r} is not a model of latentry that scores rows.")
-    if not 0 < share < 1:
-        raise DataError(f"share = {share!r}: give a share of the rows between 0 and 1.")
+    if not 0 < fraction < 1:
+        raise DataError(f"fraction={fraction!r}: not a fraction of the rows. Give a number between 0 and 1.")
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
-    training, aside = data.split(1 - share, share, seed=seed)
+    training, aside = data.split(1 - fraction, fraction, seed=seed)
     fitted = _fitted(candidates, training)
-    rows = [model.score_rows(aside) for model in fitted]
-    for number, found in enumerate(rows):
-        if not np.isfinite(found).all():
+    rows = [_scorer(model).score_rows(aside) for model in fitted]
+    for number, evidence in enumerate(rows):
+        if not np.isfinite(evidence).all():
             raise DataError(f"candidate {number} gives a row set aside a score that is not finite: {fitted[number]!r}.")
-    best = int(np.argmax([found.mean() for found in rows]))
-    errors = tuple(float((found - rows[best]).std() / np.sqrt(len(found))) for found in rows)
-    return Choice(fitted[best], fitted, tuple(float(found.mean()) for found in rows), errors, len(aside))
+    best = int(np.argmax([evidence.mean() for evidence in rows]))
+    errors = tuple(float((evidence - rows[best]).std() / np.sqrt(len(evidence))) for evidence in rows)
+    return Choice(fitted[best], fitted, tuple(float(evidence.mean()) for evidence in rows), errors, len(aside))
 
 
-def _fitted(candidates: Sequence[Any], training: Dataset) -> tuple[Any, ...]:
+def _scorer(model: AnyModel) -> HasLikelihood:
+    assert isinstance(model, HasLikelihood)  # checked before anything is fitted
+    return model
+
+
+def _fitted(candidates: Sequence[AnyModel], training: Dataset) -> tuple[AnyModel, ...]:
     """All of them, unless one turns out to score another kind of thing than the first."""
-    fitted: list[Any] = []
+    fitted: list[AnyModel] = []
     for model in candidates:
         fitted.append(clone(model).fit(training))
-        kinds = sorted({f"{one.score_name} of {_likelihoods(one)}" for one in fitted})
+        kinds = sorted({_kind(_scorer(done)) for done in fitted})
         if len(kinds) > 1:
             raise DataError(
-                f"the scores of the candidates are not of one kind ({'; '.join(kinds)}): compare like with like."
+                f"candidates: their scores are not of one kind ({'; '.join(kinds)}). Compare like with like."
             )
     return tuple(fitted)
 
 
-def _likelihoods(model: HasLikelihood) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in model.likelihoods().items())
+def _kind(model: HasLikelihood) -> str:
+    likelihoods = ", ".join(f"{name} {kind}" for name, kind in model.likelihoods().items())
+    return f"{model.score_name} of {likelihoods}"

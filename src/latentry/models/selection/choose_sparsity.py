@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.models.cgvae import CGVAE
-from latentry.models.estimator import Whole, require
+from latentry.models.estimator import DataLike, DomainLike, Whole, clone, require
 
 __all__ = ["PATH", "SparsityPath", "choose_sparsity"]
 
@@ -31,7 +29,7 @@ class SparsityPath:
         scores: Mean log evidence of the rows set aside, of each weight's best start; those rows chose it, so it is optimistic.
         losses: How much worse each is than the best, with the price of its edges, and
         errors: the standard error of that.
-        stability: Mean Cohen's κ between the edges that different starts found.
+        stability: Mean Cohen's κ between the edges of different starts.
         edges: Number of edges at a row, on average, as they are priced: one weaker than ``threshold`` counts in part.
         best: The best start of each weight, by the penalised loss.
         fits: All fits, by weight and start.
@@ -52,11 +50,18 @@ class SparsityPath:
 
     @property
     def restarts(self) -> tuple[CGVAE, ...]:
-        """All fits with the chosen weight, the chosen one first: for ``identifiability.sparsity``."""
+        """Return all fits with the chosen weight, the chosen one first: for ``identifiability.sparsity``."""
         return self.starts_of(self.weight)
 
     def starts_of(self, weight: float) -> tuple[CGVAE, ...]:
-        """All fits with one weight, the best one first."""
+        """Return all fits with one weight, the best first.
+
+        Args:
+            weight: One of ``weights``.
+
+        Returns:
+            As many fits as starts.
+        """
         at = self.weights.index(weight)
         return (self.best[at], *(fit for fit in self.fits[at] if fit is not self.best[at]))
 
@@ -73,19 +78,19 @@ class SparsityPath:
 
 def choose_sparsity(
     model: CGVAE,
-    X: Any,
-    y: Any = None,
+    X: DataLike,
+    y: DomainLike | None = None,
     *,
     path: Sequence[float] = PATH,
     starts: int = 3,
-    share: float = 0.2,
+    fraction: float = 0.2,
     price: float | None = None,
     seed: int = 0,
 ) -> SparsityPath:
     r"""Fit each weight from several starts, and choose by held-out likelihood and stability of the support.
 
     A penalty that the data bear costs no likelihood: many maps fit equally well, and it picks a sparse one. One that is
-    too strong costs likelihood. So what a weight found is judged by the loss on rows set aside, plus a price for each edge
+    too strong costs likelihood. So what a weight leads to is judged by the loss on rows set aside, plus a price for each edge
     that is the same for all weights: by default :math:`\frac{p \log N}{2N}` nats, what the Bayesian information criterion
     charges for the :math:`p = 3K + 1` numbers of one bent curve, K being ``components``, learned from N rows. Weights
     that are worse than the best by no more than one standard error are in the running; of these the one whose starts
@@ -97,27 +102,33 @@ def choose_sparsity(
         y: The auxiliary variable u, as for ``fit``.
         path: Weights to try.
         starts: Fits for each weight.
-        share: Share of the rows set aside; they compare the starts of a weight, and then the weights.
+        fraction: Fraction of the rows set aside; they compare the starts of a weight, and then the weights.
         price: Of an edge, in nats a row.
         seed: Of the split and of the starts.
+
+    Returns:
+        The chosen fit, and what became of each weight.
+
+    Raises:
+        DataError: If an argument is not allowed, or no weight has a finite score.
     """
-    _check(model, path, starts, share, price)
+    _check(model, path, starts, fraction, price)
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
-    training, aside = data.split(1 - share, share, seed=seed)
+    training, aside = data.split(1 - fraction, fraction, seed=seed)
     weights = tuple(sorted(float(weight) for weight in path))
     fits = tuple(_fits(model, training, weight, starts, seed) for weight in weights)
-    best = tuple(min(several, key=lambda one: one.penalised_rows(aside).mean()) for several in fits)
+    best = tuple(min(several, key=lambda fit: float(fit.penalised_rows(aside).mean())) for several in fits)
     cost = price if price is not None else _price(model.flow.components, len(training))
-    edges = tuple(one.edge_count(aside) for one in best)
-    rows = [cost * count - one.score_rows(aside) for count, one in zip(edges, best, strict=True)]
-    means = np.array([found.mean() for found in rows])
+    edges = tuple(fit.edge_count(aside) for fit in best)
+    rows = [cost * count - fit.score_rows(aside) for count, fit in zip(edges, best, strict=True)]
+    means = np.array([loss.mean() for loss in rows])
     top = rows[int(means.argmin())]
-    losses = tuple(float((found - top).mean()) for found in rows)
-    errors = tuple(float((found - top).std() / np.sqrt(len(found))) for found in rows)
+    losses = tuple(float((loss - top).mean()) for loss in rows)
+    errors = tuple(float((loss - top).std() / np.sqrt(len(loss))) for loss in rows)
     stability = tuple(_stability(several, aside) for several in fits)
     chosen = _chosen(losses, errors, stability)
-    scores = tuple(one.score(aside) for one in best)
+    scores = tuple(fit.score(aside) for fit in best)
     return SparsityPath(
         model=best[chosen],
         weight=weights[chosen],
@@ -133,16 +144,16 @@ def choose_sparsity(
     )
 
 
-def _check(model: Any, path: Sequence[float], starts: int, share: float, price: float | None) -> None:
+def _check(model: object, path: Sequence[float], starts: int, fraction: float, price: float | None) -> None:
     if not isinstance(model, CGVAE):
         raise DataError(f"model: give a CGVAE, not {type(model).__name__}.")
     require("starts", starts, Whole(2))
     if not isinstance(path, Sequence) or not path:
         raise DataError("path: give some weights to try.")
-    if not 0 < share < 1:
-        raise DataError(f"share = {share!r}: give a share of the rows between 0 and 1.")
+    if not 0 < fraction < 1:
+        raise DataError(f"fraction={fraction!r}: not a fraction of the rows. Give a number between 0 and 1.")
     if price is not None and not 0 <= price < np.inf:
-        raise DataError(f"price = {price!r}: give a finite number of at least 0, or leave it out.")
+        raise DataError(f"price={price!r}: not a finite number of at least 0. Give one, or leave it out.")
 
 
 def _fits(model: CGVAE, data: Dataset, weight: float, starts: int, seed: int) -> tuple[CGVAE, ...]:
@@ -151,8 +162,8 @@ def _fits(model: CGVAE, data: Dataset, weight: float, starts: int, seed: int) ->
 
 
 def _stability(models: Sequence[CGVAE], data: Dataset) -> float:
-    found = [model.support(data) for model in models]
-    return float(np.mean([one.beyond_chance(two) for one, two in combinations(found, 2)]))
+    supports = [model.support(data) for model in models]
+    return float(np.mean([first.beyond_chance(other) for first, other in combinations(supports, 2)]))
 
 
 def _price(components: int, rows: int) -> float:
