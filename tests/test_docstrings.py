@@ -15,7 +15,6 @@ UNFINISHED = (
     "contracts",
     "data",
     "identifiability",
-    "models",
 )
 ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
 

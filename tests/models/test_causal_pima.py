@@ -130,7 +130,7 @@ def test_what_was_measured_is_kept_and_the_rest_is_filled(model, test_rows, data
 def test_interventions_set_their_node(model, columns):
     node, swapped = columns["kind"]
     name = ("kind", "profile")[node]
-    with pytest.warns(lt.DataWarning, match="may point either way"):
+    with pytest.warns(lt.DataWarning, match="may point in either direction"):
         drawn = model.sample(400, do={name: 1}, seed=3)
     labels = model.node_values(drawn)
     assert (labels[:, node] == 1).mean() > 0.97

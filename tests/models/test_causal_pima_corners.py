@@ -190,7 +190,7 @@ def test_experts_are_gaussian():
         ).fit(data)
 
 
-@pytest.mark.parametrize("ask", ["clusters", "nodes", "impute", "node_probabilities"])
+@pytest.mark.parametrize("ask", ["clusters", "node_values", "impute", "node_probabilities"])
 def test_unfitted_models_say_so(ask):
     with pytest.raises(NotFittedError):
         getattr(lt.CausalPIMA(), ask)(table()[1])
@@ -249,7 +249,7 @@ def test_both_ends_set_need_no_direction(trial, recwarn):
     data, _ = trial
     model = lt.CausalPIMA().set_params(**QUICK, epochs=2).fit(data)
     model.sample(3, do={"N1": 1, "N2": 0})
-    assert not [w for w in recwarn if "either way" in str(w.message)]
+    assert not [w for w in recwarn if "either direction" in str(w.message)]
 
 
 def test_many_values_do_not_lie_on_one_line():

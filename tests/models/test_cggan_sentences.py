@@ -28,13 +28,13 @@ def test_domains():
 
 def test_pictures_of_unequal_size():
     refuse(
-        r"picture 2 has shape \(9, 8, 3\), picture 0 has \(8, 8, 3\): bring them to one size",
+        r"image 2 has shape \(9, 8, 3\), image 0 has \(8, 8, 3\): bring them to one size",
         images=[*IMAGES[:2], np.ones((9, 8, 3)), *IMAGES[3:]],
     )
-    refuse("pictures of 8 × 6: crop or pad them to squares", images=IMAGES[:, :, :6])
-    refuse(r"rows of shape \(8, 8, 5\): CGGAN takes pictures", images=np.ones((8, 8, 8, 5)))
-    refuse(r"rows of shape \(5,\): CGGAN takes pictures", images=np.ones((8, 5)))
-    refuse("one modality of pictures, the data have a, b", images={"a": IMAGES, "b": IMAGES})
+    refuse("images of 8 × 6: crop or pad them to squares", images=IMAGES[:, :, :6])
+    refuse(r"rows of shape \(8, 8, 5\): CGGAN takes images", images=np.ones((8, 8, 8, 5)))
+    refuse(r"rows of shape \(5,\): CGGAN takes images", images=np.ones((8, 5)))
+    refuse("one modality of images, the data have a, b", images={"a": IMAGES, "b": IMAGES})
 
 
 def test_values_outside_the_declared_range():
@@ -47,7 +47,7 @@ def test_values_outside_the_declared_range():
 
 
 def test_resolution():
-    refuse("pictures of 30 × 30 cannot be reached by doubling.*set resolution=28", images=np.ones((8, 30, 30)))
+    refuse("images of 30 × 30 cannot be reached by doubling.*set resolution=28", images=np.ones((8, 30, 30)))
     assert check_resolution(None, 28) == 28
     assert [check_resolution(size, 9) for size in (16, 28, 32, 64, 128, 256)] == [16, 28, 32, 64, 128, 256]
     with pytest.raises(lt.DataError, match="set resolution=256"):

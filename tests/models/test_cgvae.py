@@ -219,7 +219,7 @@ def test_the_price_of_an_edge_decides_between_weights(data):
 @pytest.mark.usefixtures("few_tries")
 def test_a_path_of_weights(data):
     settings = SMALL | {"epochs": 2}  # weights, starts and support: that all of it fits together
-    path = choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.1, 0.0), starts=2, share=0.2)
+    path = choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.1, 0.0), starts=2, fraction=0.2)
     assert path.weights == (0.0, 0.1)
     assert path.weight in path.weights
     assert path.model.sparsity == path.weight
@@ -247,7 +247,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, mixing_penalty__threshold=0), "threshold=0: not a number above 0"),
         (lambda d: fit(d, mixing_penalty__start="liner"), "did you mean 'linear'"),
         (lambda d: fit(d, mixing_penalty__relax=1.5), "relax=1.5: not a number of at least 0 of at most 1"),
-        (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price = -1"),
+        (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price=-1"),
         (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows=0"),
         (lambda d: fit(d, mixing_penalty__directions=0), "directions=0"),
         (lambda d: fit(d, latent_dim=4), "more latents than a row holds numbers"),
@@ -300,7 +300,8 @@ def test_a_saved_staged_fit_comes_back(staged, wide, tmp_path):
 
 def test_no_linear_start_where_there_is_none(wide):
     """A constant column is no reason to fail, nor is a wish for random starts."""
-    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "relax": 0.0, "sparsity": 0.0}  # few programs
+    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "sparsity": 0.0}  # few programs
+    settings |= {"mixing_penalty__relax": 0.0}
     flat = lt.Dataset(np.column_stack([wide["x"], np.ones(len(wide))]), wide.domain)
     with pytest.warns(lt.DataWarning, match="column 5 never changes"):
         assert lt.CGVAE().set_params(**settings).fit(flat).priors.facts.starts.size == 0

@@ -26,7 +26,7 @@ def test_the_better_model_is_chosen_by_rows_that_none_saw():
 BAD = {
     "none": ([], {}, "give a list of models"),
     "strange": (["iflow"], {}, "'iflow' is not a model"),
-    "share": ([lt.IFlow().set_params(**SMALL)], {"share": 0}, "share = 0"),
+    "fraction": ([lt.IFlow().set_params(**SMALL)], {"fraction": 0}, "fraction=0"),
     "kinds": ([lt.IFlow().set_params(**SMALL), lt.VAE(latent_dim=1, hidden=(4,), epochs=1)], {}, "not of one kind"),
 }
 

@@ -100,7 +100,7 @@ def test_a_shrunk_loss_adds_the_variance_of_the_scales(u):
     u = jnp.asarray(u)
     batch = Batch({}, {}, u[:1], jnp.ones(1))
     module = SimpleNamespace(prior=law, seen=u)
-    value, parts = Shrunk(lambda *_: (jnp.array(3.0), {"part": 1}), 0.5)(module, batch, None)
+    value, parts = Shrunk(lambda *_: (jnp.array(3.0), {"part": jnp.array(1.0)}), 0.5)(module, batch, jax.random.key(0))
     scales = np.array([law.at(one)[1] for one in u])
     assert np.isclose(value, 3 + 0.5 * scales.var(axis=0).sum(), rtol=1e-5)
     assert parts["part"] == 1
