@@ -12,7 +12,6 @@ PACKAGE = Path(latentry.__file__).parent
 UNFINISHED = (
     "certificate",
     "cli",
-    "data",
     "identifiability",
     "models",
 )

@@ -227,7 +227,7 @@ BAD = {
     "level": (lambda data, z: lt.certify(z, data, level=0.7), "level = 0.7 must lie between 0 and 0.5"),
     "noise": (lambda data, z: lt.certify(z, data, noise=0), "noise = 0 must be positive"),
     "rows": (lambda data, z: lt.certify(z[:50], data), "the latents have 50 rows and the data 300"),
-    "nan": (lambda data, z: lt.certify(z * np.nan, data), "the latents are not finite in row 0, latent 0"),
+    "nan": (lambda data, z: lt.certify(z * np.nan, data), "latents: not finite in row 0, latent 0"),
     "blocks": (lambda data, z: lt.certify(z, data, blocks=["y"]), "blocks: no modality is called 'y'"),
     "columns": (lambda data, z: lt.certify(z, data, blocks={"a": [9]}), "block 'a' names column 9, and there are 6"),
     "part": (

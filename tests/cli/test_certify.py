@@ -100,8 +100,8 @@ def test_fit_and_certify_in_one_go(call, folder, tmp_path):
 
 BAD = {
     "no run": (["certify", "{folder}", "{folder}/t.npz"], "holds no run: give the folder of a fitted model"),
-    "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz does not exist"),
-    "other features": (["certify", "{folder}/run", "{folder}/d.npz"], "there is no modality 'a'. Known: x0, x1"),
+    "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz: it does not exist"),
+    "other features": (["certify", "{folder}/run", "{folder}/d.npz"], "data['a']: there is no such modality. Known: x0, x1"),
     "wider features": (["certify", "{folder}/run", "{folder}/wide.npz"], "3"),
     "restarts": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--restarts", "2"], "cannot be fitted again"),
     "too few": (

@@ -63,13 +63,13 @@ def test_transform_takes_what_fit_took(call, tmp_path):
 
 
 BAD = {
-    "no file": (["fit", "nowhere.npz"], "nowhere.npz does not exist"),
+    "no file": (["fit", "nowhere.npz"], "nowhere.npz: it does not exist"),
     "no model": (
         ["fit", "{table}", "--domain", "lab", "--model", "vea"],
         "there is no model 'vea'; did you mean 'vae'?",
     ),
-    "no column": (["fit", "{table}", "--domain", "lob"], "column 'lob', which is not there; did you mean 'lab'?"),
-    "text column": (["fit", "{table}"], "column 'lab' holds text ('A' at row 0)"),
+    "no column": (["fit", "{table}", "--domain", "lob"], "domain='lob': there is no such column; did you mean 'lab'?"),
+    "text column": (["fit", "{table}"], "column 'lab': holds text ('A' at row 0)"),
     "no parameter": (
         ["fit", "{table}", "--domain", "lab", "--set", "hiden=3"],
         "no parameter 'hiden'; did you mean 'hidden'?",
@@ -147,7 +147,7 @@ def test_other_features_are_refused_at_transform(call, table, tmp_path):
     (tmp_path / "o.csv").write_text("length,mass,depth\n1,2,3\n4,5,7\n")
     code, _, error = call("transform", tmp_path / "run", tmp_path / "o.csv", "--out", tmp_path / "z.csv")
     assert code == 2
-    assert "'width', which is not there" in error
+    assert "there is no column 'width'" in error
     assert not (tmp_path / "z.csv").exists()
 
 

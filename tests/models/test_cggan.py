@@ -100,7 +100,7 @@ def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
 
 def test_what_cannot_be_asked_of_it(fitted, pictures):
     images = pictures["image"]
-    unseen = "domain 7 was not among the 2 domains the model was fitted with"
+    unseen = "domain=7: not among the 2 domains the model was fitted with"
     for ask in (
         lambda: fitted.sample(2, domain=7),
         lambda: fitted.translate(images, to=7),

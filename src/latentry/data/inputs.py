@@ -6,11 +6,15 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DataFrameLike", "Label", "LabelsLike", "RowsLike", "StoredRows"]
+__all__ = ["DataFrameLike", "Label", "LabelsLike", "RowIndex", "RowsLike", "StoredRows"]
 
-Label: TypeAlias = str | int  # of a domain, as Python sees it; truth values are whole numbers
+# The name of a domain, as Python sees it; truth values are whole numbers.
+Label: TypeAlias = str | int
+
+# What chooses rows of an array.
+RowIndex: TypeAlias = int | slice | NDArray[np.integer] | NDArray[np.bool_]
 
 
 @runtime_checkable
@@ -19,7 +23,7 @@ class DataFrameLike(Protocol):
 
     @property
     def columns(self) -> Iterable[Hashable]:
-        """Names of the columns."""
+        """Return the names of the columns."""
 
     def to_numpy(self) -> np.ndarray:
         """Return the cells, (rows, columns)."""
@@ -28,21 +32,25 @@ class DataFrameLike(Protocol):
 
 
 class StoredRows(Protocol):
-    """Rows that are read a piece at a time: a memory map, a zarr or HDF5 array, or a view of one."""
+    """Rows in memory or on disk: a NumPy array, a memory map, a zarr or HDF5 array, or a view of one."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of rows, and the shape of one."""
+        """Return the number of rows and the shape of one."""
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers."""
+    def dtype(self) -> np.dtype:
+        """Return the type of the numbers."""
 
     @property
     def ndim(self) -> int:
-        """Number of axes."""
+        """Return the number of axes."""
 
-    def __getitem__(self, index: Any, /) -> Any: ...  # slices and integer arrays, typed differently by every library
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: RowIndex, /) -> np.ndarray: ...
+
+    def __array__(self) -> np.ndarray: ...
 
 
 # One modality: rows along the first axis; None in a sequence is a missing row.
