@@ -14,13 +14,8 @@ UNFINISHED = (
     "cli",
     "contracts",
     "data",
-    "datasets",
-    "generators",
     "identifiability",
-    "information",
     "models",
-    "nets",
-    "training",
 )
 ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
 
