@@ -12,6 +12,7 @@ import latentry as lt
 from latentry import graphs
 from latentry.data import assemble
 from latentry.models.causal_pima.mixture import HodgeTable, Mixture, standard_mixture
+from latentry.models.estimator import ready
 from latentry.nets import Parameter, expert, two_piece_linear
 
 GRID = np.linspace(0, 1, 20)
@@ -161,8 +162,8 @@ def test_files_hold_built_in_experts(model, test_rows, tmp_path):
 
 def test_sampled_probabilities_never_exceed_the_exact_bound(model, test_rows):
     """With the draw's own noise held fixed, the exact optimum is above any other choice of probabilities."""
-    ready = model._ready(test_rows, None)
-    batch = jax.tree.map(jnp.asarray, assemble(ready, np.arange(64)))
+    seen = ready(model, test_rows, None)
+    batch = jax.tree.map(jnp.asarray, assemble(seen, np.arange(64)))
     import equinox as eqx
 
     sampled = eqx.tree_at(lambda m: m.age, model.module_, model.module_.age)
