@@ -11,7 +11,7 @@ from latentry.natural import mean_upper
 from latentry.natural.from_samples import boosted_trees, prediction_gain
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import _PENALTIES as PENALTIES
-from latentry.natural.from_samples.kernel_regression import Landmarks, _ridge, kernel_regression
+from latentry.natural.from_samples.kernel_regression import Landmarks, fit_ridge, kernel_regression
 from latentry.natural.from_samples.small_networks import Net, fit_net
 
 
@@ -27,7 +27,7 @@ def test_leave_one_out_errors_are_those_of_leaving_one_out(rows):
     x, y = rows[0][:60], rows[1][:60]
     features = Landmarks.of(x[:20], 0.8)
     table, places = features(x), (0, 8, 16)
-    found = _ridge(features, x, y).errors
+    found = fit_ridge(features, x, y).errors
     for place in places:
         missed = np.empty_like(y)
         for i in range(len(x)):

@@ -64,7 +64,8 @@ class _Ridge:
     coefficients: Array
 
 
-def _ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
+def fit_ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
+    """Fit ridge regressions of y on features of x, one for each penalty, with their leave-one-out errors."""
     table = features(x)
     centre = table.mean(axis=0)
     table, y = table - centre, y - y.mean(axis=0)
@@ -79,7 +80,7 @@ def _ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
 
 def _fits(x: Array, y: Array, seed: int) -> list[_Ridge]:
     marks = x[np.sort(np.random.default_rng(seed).permutation(len(x))[:_MARKS])]
-    return [_ridge(Landmarks.of(marks, width), x, y) for width in _WIDTHS]
+    return [fit_ridge(Landmarks.of(marks, width), x, y) for width in _WIDTHS]
 
 
 def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Array]:
