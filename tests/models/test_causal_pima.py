@@ -12,6 +12,7 @@ import latentry as lt
 from latentry import graphs
 from latentry.data import assemble
 from latentry.models.causal_pima.mixture import HodgeTable, Mixture, standard_mixture
+from latentry.models.estimator import ready as ready_rows
 from latentry.nets import Parameter, expert, two_piece_linear
 
 GRID = np.linspace(0, 1, 20)
@@ -161,7 +162,7 @@ def test_files_hold_built_in_experts(model, test_rows, tmp_path):
 
 def test_sampled_probabilities_never_exceed_the_exact_bound(model, test_rows):
     """With the draw's own noise held fixed, the exact optimum is above any other choice of probabilities."""
-    ready = model._ready(test_rows, None)
+    ready = ready_rows(model, test_rows, None)
     batch = jax.tree.map(jnp.asarray, assemble(ready, np.arange(64)))
     import equinox as eqx
 
@@ -236,7 +237,7 @@ def test_unmixing_keeps_the_density():
 LINE = expert(lambda slope: slope * jnp.asarray(GRID), slope=1.0)
 BAD = [
     ({"nodes": 3}, "nodes=3: no outcomes of nodes"),
-    ({"nodes": (2, 1)}, "node 'N2' has outcomes=1"),
+    ({"nodes": (2, 1)}, "outcomes=1 of node 'N2'"),
     ({"nodes": (2,) * 13}, "makes 8,192 clusters"),
     ({"nodes": (9, 9, 9)}, "more clusters than rows"),
     ({"graph": "hodg"}, "did you mean 'hodge'"),

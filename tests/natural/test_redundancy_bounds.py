@@ -10,7 +10,7 @@ import latentry as lt
 from latentry.natural import mean_upper
 from latentry.natural.from_samples import boosted_trees, prediction_gain
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
-from latentry.natural.from_samples.kernel_regression import _PENALTIES as PENALTIES
+from latentry.natural.from_samples.kernel_regression import PENALTIES as PENALTIES
 from latentry.natural.from_samples.kernel_regression import Landmarks, fit_ridge, kernel_regression
 from latentry.natural.from_samples.small_networks import Net, fit_net
 

@@ -18,7 +18,7 @@ __all__ = ["Landmarks", "kernel_features", "kernel_regression"]
 Array = NDArray[np.float64]
 _MARKS = 300
 _WIDTHS = (0.05, 0.2, 0.8, 3.0)
-_PENALTIES = np.logspace(-5, 3, 17)
+PENALTIES = np.logspace(-5, 3, 17)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def fit_ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
     table, y = table - centre, y - y.mean(axis=0)
     strength, axes = np.linalg.eigh(table.T @ table)
     turned = table @ axes
-    pulls = 1.0 / (np.maximum(strength, 0.0) + _PENALTIES[:, None])
+    pulls = 1.0 / (np.maximum(strength, 0.0) + PENALTIES[:, None])
     weights = pulls[:, :, None] * (turned.T @ y)
     free = np.maximum(1.0 - 1.0 / len(x) - (turned**2 @ pulls.T).T, 1e-3)
     errors = (((y - turned @ weights) / free[:, :, None]) ** 2).mean(axis=1)
