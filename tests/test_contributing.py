@@ -29,7 +29,7 @@ def page():
 
 
 def test_the_estimator_agrees_with_the_closed_form(page, monkeypatch):
-    """A Gaussian of correlation 0.75 has −½ ln(1 − 0.75²) nats; 20,000 rows have a standard error near 0.006: 0.05 is eight of them."""
+    """A Gaussian of correlation 0.75 has −½ ln(1 − 0.75²) nats; over 20,000 rows 0.05 is eight standard errors."""
     monkeypatch.setitem(ESTIMATORS, "rank", page["rank_answer"])
     rng = np.random.default_rng(0)
     x = rng.standard_normal((20_000, 1))
