@@ -97,7 +97,11 @@ class Domain:
         return Domain(self.values[rows], self.labels)
 
     def as_labels(self) -> np.ndarray:
-        """Return one label for each row, as given."""
+        """Return one label for each row, as given.
+
+        Raises:
+            DataError: If the domain is continuous.
+        """
         if self.labels is None:
             raise DataError("domain: continuous, with columns instead of labels. Give one label per row.")
         labels: np.ndarray = np.asarray(self.labels)[self.values]
