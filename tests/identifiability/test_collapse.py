@@ -72,7 +72,10 @@ def test_a_model_brings_its_own_prior(rng):
         (lambda c: collapse(c, threshold=0), "threshold = 0"),
         (lambda c: collapse("model", None), "str has no channel"),
         (lambda c: collapse(Model(c, None), None), "held-out rows as a Dataset"),
-        (lambda c: collapse(c, ["a"] * 10, laws=LatentDistributions([[0]], [[1]], "mean")), "domain 'a' has no distribution"),
+        (
+            lambda c: collapse(c, ["a"] * 10, laws=LatentDistributions([[0]], [[1]], "mean")),
+            "domain 'a' has no distribution",
+        ),
     ],
 )
 def test_bad_input(rng, call, sentence):

@@ -155,7 +155,9 @@ def _check_fits(latents: Any, data: Dataset) -> None:
             raise DataError(f"this {type(latents).__name__} is not fitted: call fit first.")
         return
     if isinstance(latents, BaseEstimator | TransformerMixin):
-        raise DataError(f"{type(latents).__name__} is another library's: give its latents, such as its transform(data).")
+        raise DataError(
+            f"{type(latents).__name__} is another library's: give its latents, such as its transform(data)."
+        )
     count = len(latents) if isinstance(latents, Sized) else 0
     if count != len(data):
         raise DataError(

@@ -106,7 +106,9 @@ def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_f
     rows = np.flatnonzero(~trained)
     if not len(rows):
         raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
-    sentence = f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
+    sentence = (
+        f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
+    )
     if chose.any():
         sentence += f" {chose.sum()} of them took no part in its gradients, but chose its epoch."
     origin = "validation" if chose[rows].all() else "set aside"

@@ -192,7 +192,9 @@ def _quantised(subject: Subject) -> Subject:
         return subject
     scaled = latents.mean / column_scales(latents.mean)
     if len(scaled) < 5 * count or len(scaled) - max(len(scaled) // 5, 2 * count) < FEWEST:
-        raise DataError(f"quantiser = {count}: {len(scaled)} rows are too few to place {count} values and audit the rest.")
+        raise DataError(
+            f"quantiser = {count}: {len(scaled)} rows are too few to place {count} values and audit the rest."
+        )
     some = np.random.default_rng(subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
     codes = nearest_centres(scaled, count, fit=some, seed=subject.settings.seed)

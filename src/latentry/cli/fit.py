@@ -36,7 +36,9 @@ def fit(
     nodes: Annotated[
         str | None, typer.Option(help="For causal-pima: outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")
+    ] = None,
     restarts: Annotated[
         int | None,
         typer.Option(help="Independent fits, the best on held-out rows is kept; the model's own default if not given."),
@@ -62,7 +64,9 @@ def fit(
     certify = certify or bool(needed)
     kind = model_class(model)
     if certify and not issubclass(kind, HasLikelihood):
-        raise DataError(f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae.")
+        raise DataError(
+            f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae."
+        )
     if resume and not holds_run(out):
         raise DataError(f"--resume: {out} holds no run to go on with.")
     chosen: dict[str, Any] = {"seed": seed}
@@ -73,7 +77,11 @@ def fit(
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
-    fitted = kind().set_params(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    fitted = (
+        kind()
+        .set_params(**chosen)
+        .fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    )
     stopped = fitted.state_.stopped == "interrupted"
     if stopped or not certify:
         _report(fitted, out, as_json=json)

@@ -28,7 +28,8 @@ def info(
     ] = None,
     domain: DomainName = None,
     model: Annotated[
-        str, typer.Option(help="For a data file, the model whose networks and cost are shown: with its default settings.")
+        str,
+        typer.Option(help="For a data file, the model whose networks and cost are shown: with its default settings."),
     ] = "vae",
     json: AsJson = False,
 ) -> None:
@@ -102,12 +103,18 @@ def _run(folder: Path) -> dict[str, Any]:
 
 def _epochs(history: Sequence[Mapping[str, Any]]) -> str:
     counts = list(Counter(row["restart"] for row in history).values())
-    return " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
+    return (
+        " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
+    )
 
 
 def _domains(layout: dict[str, Any]) -> dict[str, str]:
     labels = layout.get("domain_labels")
     if not layout.get("domain_size"):
         return {}
-    shown = f"{len(labels)}: {', '.join(map(str, labels[:8]))}{', …' if len(labels) > 8 else ''}" if labels else "continuous"
+    shown = (
+        f"{len(labels)}: {', '.join(map(str, labels[:8]))}{', …' if len(labels) > 8 else ''}"
+        if labels
+        else "continuous"
+    )
     return {"domains": shown}

@@ -37,7 +37,9 @@ class Collapse:
     verdict: Verdict
 
 
-def collapse(source: Any, data: Any = None, *, laws: LatentDistributions | None = None, threshold: float = 0.05) -> Collapse:
+def collapse(
+    source: Any, data: Any = None, *, laws: LatentDistributions | None = None, threshold: float = 0.05
+) -> Collapse:
     """Whether a model's latents follow the data, or only the prior of each domain.
 
     An identifiable VAE whose encoder sees u can collapse to p(z | u): it then looks well, and its latents say nothing about

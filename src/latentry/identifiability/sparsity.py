@@ -74,7 +74,9 @@ class SparsityAudit:
             else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
         )
         if self.left_out:
-            stable += f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
+            stable += (
+                f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
+            )
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
@@ -267,7 +269,9 @@ def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, know
             f"{_list(hidden)} {'is' if len(hidden) == 1 else 'are'} seen in one variable only, where others may hide."
         )
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
-    once = " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    once = (
+        " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    )
     if facts["left_out"]:
         agree = "and no second one confirms it" if restarts == 1 else f"the {restarts} that count agree"
         once = f" Of {restarts + facts['left_out']} restarts {facts['left_out']} ended clearly worse, {agree}."

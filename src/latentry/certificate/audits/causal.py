@@ -85,7 +85,9 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
     rows, missing = table.sum(), _freedom(graph)
     silent = [name for name in graph.names if _entropy(_marginal(table / rows, graph, (name,))) < _NOTHING]
     if silent:
-        sentence = f"node {silent[0]} has one value in nearly all rows: dependences that the graph denies could not show."
+        sentence = (
+            f"node {silent[0]} has one value in nearly all rows: dependences that the graph denies could not show."
+        )
         return Verdict("cannot say", sentence, {}, "a longer fit, or fewer nodes")
     if missing == 0:
         sentence = "the graph joins every pair of nodes: it denies nothing that new rows could contradict."
@@ -106,9 +108,7 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
         )
         return Verdict("refuted", sentence, {"dependence beyond the graph": lower}, "more edges, or better nodes")
     if p_value <= level:
-        sentence = (
-            f"new rows have dependences that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
-        )
+        sentence = f"new rows have dependences that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
         return Verdict("cannot say", sentence, {"dependence beyond the graph": lower}, "more rows")
     sentence = (
         f"new rows show none of the dependences that the graph denies (p = {p_value:.2g}; {epsilon:g} nats of them would show "

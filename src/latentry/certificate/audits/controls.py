@@ -47,7 +47,9 @@ def controls(subject: Subject) -> Part:
         )
     else:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
-        sentence = f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
+        sentence = (
+            f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
+        )
         verdict = Verdict("certified", sentence, evidence, "")
     looked = rows_in_words(len(rows), len(subject.data))
     note = f"Run on {looked}. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
@@ -180,7 +182,9 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
             yield f"permuted {name}, redundancy", _told(bounds[f"permuted {name}"], epsilon, f"{name} of other rows")
     if epsilon < math.log(2):  # else any modality determines a coin well enough
         yield "a coin", _told(bounds["coin"], epsilon, f"{first}, of a coin that no modality holds,")
-    words = f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
+    words = (
+        f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
+    )
     yield "constant latent", (bounds["constant"] < bounds["coin"] / 2, words, bounds["constant"])
     if "copy" in bounds:
         words = f"{first} leaves {bounds['copy']:.3g} of the {entropy:.3g} nats of its own copy open."

@@ -144,7 +144,11 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
     if any(np.dtype(data[name].dtype).kind == "U" for name in data.names):
         return {}
-    both = [leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed) for n in data.names if n in drawn]
+    both = [
+        leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed)
+        for n in data.names
+        if n in drawn
+    ]
     table = np.hstack(both)
     real, fake = table[: len(real_rows)], table[len(real_rows) :]
     inside = (real > np.quantile(fake, 0.05, axis=0)) & (real < np.quantile(fake, 0.95, axis=0))

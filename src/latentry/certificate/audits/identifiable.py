@@ -58,7 +58,9 @@ def _notes(found: Any) -> list[str]:
     if found.means_only:
         notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
     if found.unchanged:
-        notes.append(f"The distribution of latent {', '.join(map(str, found.unchanged))} does not change between domains.")
+        notes.append(
+            f"The distribution of latent {', '.join(map(str, found.unchanged))} does not change between domains."
+        )
     if found.inseparable:
         pairs = "; ".join(f"{i} and {j}" for i, j in found.inseparable)
         notes.append(f"No method can tell these latents apart from these domains: {pairs}.")
@@ -68,9 +70,7 @@ def _notes(found: Any) -> list[str]:
 def _no_theorem(subject: Subject) -> Verdict:
     change = "a model whose latents have a distribution in each domain (IFlow, IVAE), and data with domains"
     if subject.model is None:
-        sentence = (
-            "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
-        )
+        sentence = "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
     elif not isinstance(subject.model, HasLatentDistributions):
         name = type(subject.model).__name__
         sentence = (

@@ -87,7 +87,9 @@ def _verdict(numbers: dict[str, Estimate], subject: Subject) -> Verdict:
     """Return no certificate: estimates only say where to look."""
     estimates = {name: numbers[f"I(Λ; {name})"] for name in subject.observables.names}
     evidence = {
-        name: Bound(float(e), "estimate", method=e.method, n=e.n) for name, e in estimates.items() if not np.isnan(float(e))
+        name: Bound(float(e), "estimate", method=e.method, n=e.n)
+        for name, e in estimates.items()
+        if not np.isnan(float(e))
     }
     words = ", ".join(f"{_amount(e)} about {name}" for name, e in estimates.items())
     silent = [name for name, e in estimates.items() if not np.isnan(e.low) and e.low <= 0]

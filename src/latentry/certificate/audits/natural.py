@@ -117,7 +117,9 @@ def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
     """How many rows of how many were audited, where that is not all of them."""
     if len(fewer.data) == len(whole.data):
         return []
-    return [f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."]
+    return [
+        f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."
+    ]
 
 
 def _notes(one: Judged) -> list[str]:

@@ -98,7 +98,9 @@ class Judged:
         if verdict.status == "not refuted":
             explains = f"no test finds anything that the modalities share beyond it (least p of {len(tested)}: {min(tested):.2g})"
         opens = max((c.upper.value for c in claims if c.upper is not None and c.error != _MEDIATION), default=math.nan)
-        remainder = f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        remainder = (
+            f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        )
         return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
 
     @property

@@ -74,7 +74,9 @@ def _axes(subject: Subject) -> list[dict[str, Any]]:
     if subject.latents is not None:
         table, name = subject.latents.mean[:, :_LATENTS], "latent {}"
     else:
-        whole = [leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names]
+        whole = [
+            leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names
+        ]
         table, name = leading_columns(np.hstack(whole), 2), "component {} of the data"
     if table.shape[1] == 1:
         table = np.column_stack([table, np.random.default_rng(0).normal(size=len(table))])
@@ -208,7 +210,9 @@ def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray |
     weights = seen.astype(float) if weight is None else seen * weight[rows]
     if weights.sum() == 0:
         return np.zeros(values.shape[1:])
-    return np.tensordot(weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1)
+    return np.tensordot(
+        weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1
+    )
 
 
 def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:

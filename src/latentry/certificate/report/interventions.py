@@ -29,7 +29,9 @@ def interventions(subject: Subject) -> str:
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn, said = with_warnings(lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0]))
+        drawn, said = with_warnings(
+            lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0])
+        )
         words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(

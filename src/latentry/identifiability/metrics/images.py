@@ -109,12 +109,18 @@ def _both(real: Any, made: Any, features: Features | None, least: int) -> tuple[
     for name, raw in (("real", real), ("made", made)):
         values = np.asarray(raw if features is None else features(raw), dtype=np.float64)
         if values.ndim != 2 or len(values) < least:
-            raise DataError(f"{name} gives features of shape {values.shape}: at least {least} rows of numbers are needed.")
+            raise DataError(
+                f"{name} gives features of shape {values.shape}: at least {least} rows of numbers are needed."
+            )
         if not np.isfinite(values).all():
-            raise DataError(f"{name} has features that are NaN or infinite at row {np.argwhere(~np.isfinite(values))[0, 0]}.")
+            raise DataError(
+                f"{name} has features that are NaN or infinite at row {np.argwhere(~np.isfinite(values))[0, 0]}."
+            )
         both.append(values)
     if both[0].shape[1] != both[1].shape[1]:
-        raise DataError(f"real has {both[0].shape[1]} features a row, made {both[1].shape[1]}: use the same function for both.")
+        raise DataError(
+            f"real has {both[0].shape[1]} features a row, made {both[1].shape[1]}: use the same function for both."
+        )
     return both[0], both[1]
 
 

@@ -83,7 +83,8 @@ def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.
         raise DataError(f"weak_on: z has {len(estimated)} rows and s has {len(true)}: give the same rows of both.")
     whiten_estimated, whiten_true = _whitening(estimated), _whitening(true)
     left, _, right = np.linalg.svd(
-        whiten_estimated.T @ (estimated - estimated.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true, full_matrices=False
+        whiten_estimated.T @ (estimated - estimated.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true,
+        full_matrices=False,
     )
     return as_columns("z", z) @ whiten_estimated @ left, as_columns("s", s) @ whiten_true @ right.T
 

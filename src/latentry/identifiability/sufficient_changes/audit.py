@@ -99,7 +99,9 @@ class SufficientChanges:
                 f"of one row, {self.tolerance:g} declared; {self.without_one[0]:.3g} without domain {self.without_one[1]!r}"
             )
         if not np.isnan(self.dependence):
-            lines.append(f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}")
+            lines.append(
+                f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}"
+            )
         if self.verdict.change:
             lines.append(f"what would change it: {self.verdict.change}")
         return "\n".join(lines)
@@ -248,7 +250,9 @@ def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
     return channel.mean, data.domain, channel.scale
 
 
-def _facts(laws: LatentDistributions, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool) -> Facts:
+def _facts(
+    laws: LatentDistributions, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool
+) -> Facts:
     size = measured.latents
     power = 1.0 if laws.family == "laplace" else 2.0
     means, variances = _each_change(measured, level / size)

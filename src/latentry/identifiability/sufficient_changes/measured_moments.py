@@ -115,7 +115,9 @@ def natural_parameters(moments: MeasuredMoments, moving: np.ndarray, *, power: f
     delta method.
     """
     size = moments.latents
-    centre = moments.mean - np.average(moments.mean, axis=0, weights=moments.rows)  # a shift of z does not change the rank
+    centre = moments.mean - np.average(
+        moments.mean, axis=0, weights=moments.rows
+    )  # a shift of z does not change the rank
     first, second = centre[:, moving] / moments.variance[:, moving], moments.variance ** (-power / 2)
     jacobian = np.zeros((moments.domains, len(moving) + size, 2 * size))
     row = np.arange(len(moving))
@@ -155,7 +157,9 @@ def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
     variance = (away**2).sum(axis=0) / (len(z) - 1)
     if not (variance > 0).all():
         flat = int(np.flatnonzero(~(variance > 0))[0])
-        raise DataError(f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. Is it collapsed?")
+        raise DataError(
+            f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. Is it collapsed?"
+        )
     few = next((i for i, column in enumerate(z.T) if len(np.unique(column)) < 5), None)
     if few is not None:
         raise DataError(
