@@ -16,7 +16,6 @@ UNFINISHED = (
     "data",
     "datasets",
     "generators",
-    "identifiability",
     "information",
     "models",
     "nets",
