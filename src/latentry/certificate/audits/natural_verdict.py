@@ -40,12 +40,12 @@ class Judged:
 
     @property
     def main(self) -> Audit | None:
-        """The audit that answers."""
+        """Return the audit that answers."""
         return self.split or self.pooled
 
     @property
     def verdict(self) -> Verdict:
-        """In every mixture if that is answered as well as in each domain; else in each domain, and where that ends."""
+        """Return the answer for every mixture if it is as good as that for each domain; else the latter, and where it ends."""
         if self.main is None:
             return Verdict("cannot say", self.problem, {}, "more rows")
         if self.split is None:
@@ -59,18 +59,18 @@ class Judged:
 
     @property
     def in_each(self) -> Verdict:
-        """Natural in every one of the domains."""
+        """Judge whether the latent is natural in every one of the domains."""
         claims = [c for c in self.split.claims if c.place != MIXED]  # type: ignore[union-attr]
         return self._joined(claims, f"each of the {len({c.place for c in claims})} domains")
 
     @property
     def mixed(self) -> Verdict:
-        """Natural whatever the fractions of the domains, to one who does not know them."""
+        """Judge whether the latent is natural whatever the fractions of the domains, to one who does not know them."""
         claims = [c for c in self.split.claims if c.place == MIXED or c.error == _MEDIATION]  # type: ignore[union-attr]
         return self._joined(claims, MIXED)
 
     def _ends_there(self, mixed: Verdict) -> str:
-        """Why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
+        """Say why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
         pooled = self.pooled.claims if self.pooled else ()
         claims = [c for c in (*pooled, *self.split.claims) if c.error == _MEDIATION and c.place in ("all rows", MIXED)]  # type: ignore[union-attr]
         claim = min(claims, key=lambda c: STATUS_ORDER.index(c.verdict.status))
@@ -88,7 +88,7 @@ class Judged:
         return Verdict("cannot say", sentence, verdict.evidence, "more rows in each domain")
 
     def _joined(self, claims: Sequence[Claim], place: str) -> Verdict:
-        """All claims together, in a sentence that says what is left open of the latent where nothing speaks against it."""
+        """Join all claims, in a sentence that says what is left open of the latent where nothing speaks against it."""
         claim = f"{self.name} is natural within {claims[0].epsilon or self.main.epsilon:g} nats in {place}"  # type: ignore[union-attr]
         verdict = all_of([c.verdict for c in claims], claim)
         if verdict.status not in ("not refuted", "certified"):
@@ -105,7 +105,7 @@ class Judged:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The better answer first; among equals, more certified claims, then the smaller of the largest bounds."""
+        """Rank by the answer; among equals by the number of certified claims, then by the smaller of the largest bounds."""
         claims = () if self.main is None else self.main.claims
         uppers = [claim.upper.value for claim in claims if claim.upper is not None]
         certified = sum(c.verdict.certified for c in claims)
@@ -113,7 +113,7 @@ class Judged:
 
     @property
     def claims(self) -> dict[str, Verdict]:
-        """Every answer, by place."""
+        """Return every answer, by place."""
         of = "" if self.name == "Λ" else f"{self.name}, "
         verdicts = dict(self.main.verdicts) if self.main else {}
         verdicts |= {_EACH: self.in_each, MIXED: self.mixed} if self.split else {}
@@ -122,14 +122,14 @@ class Judged:
 
     @property
     def line(self) -> Verdict:
-        """The answer with what each modality tells: for a list of several latents."""
+        """Return the answer with what each modality tells: for a list of several latents."""
         verdict = self.verdict
         if self.main is None or verdict.status in ("certified", "not refuted"):
             return verdict
         return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {self._remainder()}")
 
     def _remainder(self) -> str:
-        """Which modalities tell the latent by themselves, as far as bounds say."""
+        """Say which modalities determine the latent by themselves, as far as bounds say."""
         entropy, epsilon = self.main.latent_entropy, self.main.epsilon  # type: ignore[union-attr]
         whole = math.inf if entropy is None else entropy.value
         words = []
@@ -145,5 +145,12 @@ def _about(verdict: Verdict, name: str) -> Verdict:
 
 
 def place_words(place: str) -> str:
-    """A place as the page names it."""
+    """Return a place as the page names it.
+
+    Args:
+        place: As an audit names it.
+
+    Returns:
+        A phrase.
+    """
     return _POOLED if place == "all rows" else place
