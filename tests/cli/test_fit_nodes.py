@@ -39,7 +39,7 @@ def test_the_graph_is_printed_at_the_end(call, table, tmp_path):
     ("words", "sentence"),
     [
         (["--model", "vae", "--nodes", "2,2"], "VAE has no nodes"),
-        (["--model", "causal-pima", "--nodes", "two"], "give the outcomes of each node"),
+        (["--model", "causal-pima", "--nodes", "two"], "Give the number of values of each node"),
     ],
 )
 def test_nodes_that_cannot_be(call, table, tmp_path, words, sentence):
