@@ -214,8 +214,7 @@ def own_step(channels: int, batch: int, steps: int, size: int, **changes) -> flo
     """Processor seconds a step of ours, costly terms included."""
     data = lt.generators.domain_images(rows_per_domain=batch, size=size)
     model = lt.CGGAN().set_params(networks__channels=channels, batch_size=batch, progress=False, **changes)
-    model.layout_ = data.layout
-    model.facts_ = model.learn_facts(data)
+    model.record_ = model.study(data)
     module, update = model.build(jax.random.key(0)), model.phases()[-1].update
     rows = jax.tree.map(jnp.asarray, assemble(data, np.arange(batch) + batch // 2))
     optimiser, key, rate = update.start(module), jax.random.key(1), jnp.float32(2.5e-3)

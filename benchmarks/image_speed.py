@@ -91,11 +91,12 @@ def own_step() -> dict[str, float]:
     import jax
 
     import latentry as lt
+    from latentry.models.estimator.fitting import task_for
 
     data = lt.Dataset({"image": gaussians(BATCH * STEPS // 4, SIZE)})
     model = lt.VAE(batch_size=BATCH, epochs=6, validation=0, progress=False)
-    model._learn(data)
-    task = model._task(data)
+    model.record_ = model.study(data)
+    task = task_for(model, data)
     state, wall, spent = task.start(), [], []
     while not state.finished:
         began, used, before = time.perf_counter(), time.process_time(), task.done(state)

@@ -20,6 +20,7 @@ def ours(hidden: int) -> dict[str, float]:
     """Steps as a user gets them: fit, with shuffling, checks and history."""
     began = time.perf_counter()
     import latentry as lt
+    from latentry.models.estimator.fitting import task_for
     from latentry.training import Feed, Task
 
     imported = time.perf_counter() - began
@@ -35,8 +36,8 @@ def ours(hidden: int) -> dict[str, float]:
         training__schedule="constant",
     )
     data = lt.Dataset(rows)
-    model.layout_, model.facts_ = data.layout, model.learn_facts(data)
-    task: Task = model._task(data)
+    model.record_ = model.study(data)
+    task: Task = task_for(model, data)
     assert isinstance(task.training, Feed)
     began = time.perf_counter()
     state = task.advance(task.start(), 1)

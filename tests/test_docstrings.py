@@ -12,63 +12,20 @@ PACKAGE = Path(latentry.__file__).parent
 UNFINISHED = (
     "contracts",
     "data",
-    "datasets",
-    "generators",
-    "information",
     "models",
-    "nets",
-    "training",
 )
 ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
 
 # Words that open a description of a thing, not of what a function does.
-NO_VERBS = frozenset(
-    [
-        "The",
-        "A",
-        "An",
-        "What",
-        "Which",
-        "How",
-        "Its",
-        "One",
-        "Whether",
-        "Where",
-        "When",
-        "Who",
-        "Why",
-        "It",
-        "This",
-        "That",
-        "These",
-        "Those",
-        "Every",
-        "Each",
-        "All",
-        "Any",
-        "Both",
-        "No",
-        "None",
-        "Not",
-        "If",
-        "Of",
-        "In",
-        "On",
-        "At",
-        "By",
-        "For",
-        "From",
-        "To",
-        "With",
-        "Two",
-        "Three",
-        "True",
-        "False",
-    ]
-)
-VERBS_IN_S = frozenset(
-    ["Access", "Address", "Assess", "Compress", "Discuss", "Express", "Focus", "Guess", "Pass", "Press", "Process"]
-)
+NO_VERBS = {
+    "The", "A", "An", "What", "Which", "How", "Its", "One", "Whether", "Where", "When", "Who", "Why", "It",
+    "This", "That", "These", "Those", "Every", "Each", "All", "Any", "Both", "No", "None", "Not", "If", "Of",
+    "In", "On", "At", "By", "For", "From", "To", "With", "Two", "Three", "True", "False",
+}  # fmt: skip
+VERBS_IN_S = {
+    "Access", "Address", "Assess", "Compress", "Discuss", "Express", "Focus", "Guess", "Pass", "Press",
+    "Process",
+}  # fmt: skip
 SILENT = ("None", "NoReturn", "Never")
 # Options that several commands take; like those that are annotated in place, each has its own help.
 OPTIONS = ("AsJson", "DomainName", "Factors", "Quiet", "Require", "Settings")

@@ -48,7 +48,14 @@ class DataWarning(UserWarning):
 
 
 def nearest(name: str, options: Iterable[str]) -> str:
-    """A hint for a mistyped name.
+    """Return a hint for a mistyped name.
+
+    Args:
+        name: What was given.
+        options: Known names.
+
+    Returns:
+        The end of a sentence: the closest name, if any is close, and all known names.
 
     >>> nearest("ivea", ["vae", "ivae"])
     "; did you mean 'ivae'? Known: ivae, vae"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
@@ -22,11 +22,17 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 
+class _Limit(Protocol):
+    def restore_original_limits(self) -> None:
+        """Take the limits back."""
+        ...
+
+
 class _Inside:
     """How many callers are in :func:`single_threaded`: the first sets the limit, the last takes it back."""
 
     depth = 0
-    limit: Any = None
+    limit: _Limit | None = None
 
 
 _inside, _lock = _Inside(), Lock()
@@ -34,6 +40,9 @@ _inside, _lock = _Inside(), Lock()
 
 def cores() -> int:
     """Count the cores that this process may use.
+
+    Returns:
+        At least 1.
 
     >>> cores() >= 1
     True
@@ -50,6 +59,9 @@ def side_by_side(task: Callable[[In], Out], items: Iterable[In], *, threads: int
         task: Called once for each item.
         items: Independent pieces of work.
         threads: At most so many; all cores by default. One runs the items in turn, here.
+
+    Returns:
+        A result for each item.
 
     >>> side_by_side(abs, [-2, 1])
     [2, 1]
@@ -69,7 +81,11 @@ def _one_openmp_thread() -> None:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Keep OpenMP and linear algebra on one thread each inside: for small problems, and for tasks that run side by side."""
+    """Keep OpenMP and linear algebra on one thread each inside: for small problems, and for tasks that run side by side.
+
+    Yields:
+        Nothing; the limits are taken back at the end.
+    """
     with _lock:
         if _inside.depth == 0:
             _inside.limit = ThreadpoolController().limit(limits=1)
@@ -79,5 +95,5 @@ def single_threaded() -> Iterator[None]:
     finally:
         with _lock:
             _inside.depth -= 1
-            if _inside.depth == 0:
+            if _inside.depth == 0 and _inside.limit is not None:
                 _inside.limit.restore_original_limits()

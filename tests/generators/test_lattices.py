@@ -95,9 +95,9 @@ def test_setting_the_lattice_moves_the_profile():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: lattices(labs=3), "labs = 3: there are 2 laboratories"),
-        (lambda: lattices(missing=1.5), "missing = 1.5: give a fraction"),
-        (lambda: lattices(points=1), "points = 1: give a whole number of at least 2"),
+        (lambda: lattices(labs=3), "labs=3: there are only 2 laboratories"),
+        (lambda: lattices(missing=1.5), "missing=1.5: .* fraction of the rows"),
+        (lambda: lattices(points=1), "points=1: .* whole number of at least 2"),
         (lambda: lattices(do={"profil": 0}), "profil"),
     ],
 )

@@ -40,9 +40,9 @@ def test_every_generator_keeps_the_contract(name):
 def test_every_generator_can_fix_its_scales(name):
     data = GENERATORS[name](**SMALL[name] | {"scales": "fixed"}, seed=0)
     assert len(data) == 60
-    with pytest.raises(lt.DataError, match="scales = 'fixd' is not known; did you mean 'fixed'"):
+    with pytest.raises(lt.DataError, match="scales='fixd' is not known; did you mean 'fixed'"):
         GENERATORS[name](scales="fixd")
-    with pytest.raises(lt.DataError, match="seed = -1: give a whole number of at least 0"):
+    with pytest.raises(lt.DataError, match="seed=-1: .* whole number of at least 0"):
         GENERATORS[name](seed=-1)
 
 
@@ -146,15 +146,15 @@ def test_rotations_are_orthogonal_and_layers_of_none_change_nothing():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: imca(slope=0), "slope = 0: give a finite number above 0"),
-        (lambda: imca(dependence=-1), "dependence = -1: give a finite number of at least 0"),
-        (lambda: imca(layers=0), "layers = 0"),
+        (lambda: imca(slope=0), "slope=0: .* finite number above 0"),
+        (lambda: imca(dependence=-1), "dependence=-1: .* finite number of at least 0"),
+        (lambda: imca(layers=0), "layers=0"),
         (lambda: gin(informative=1, uninformative=0), "a coupling needs two halves"),
-        (lambda: gin(spread=0), "spread = 0"),
-        (lambda: poisson_curve(neurons=3), "neurons = 3: give a whole number of at least 4"),
-        (lambda: poisson_curve(rows=3, domains=5), "rows = 3 cannot show 5 domains"),
-        (lambda: content_style(changing=0), "changing = 0"),
-        (lambda: content_style(domains=True), "domains = True"),
+        (lambda: gin(spread=0), "spread=0"),
+        (lambda: poisson_curve(neurons=3), "neurons=3: .* whole number of at least 4"),
+        (lambda: poisson_curve(rows=3, domains=5), "rows=3: .* 5 domains"),
+        (lambda: content_style(changing=0), "changing=0"),
+        (lambda: content_style(domains=True), "domains=True"),
     ],
 )
 def test_bad_parameters(call, sentence):

@@ -87,10 +87,10 @@ def test_seeds_and_noise():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: pendulum(rows=-1), "rows = -1"),
-        (lambda: pendulum(rows=5, do={"lihgt": 1}), "do sets 'lihgt', which is no node; did you mean 'light'"),
-        (lambda: pendulum(rows=5, do={"light": 7}), "do sets 'light' to 7: its outcomes are 0 and 1"),
-        (lambda: measure_pendulum(np.zeros((2, 8, 9, 3))), "images has shape"),
+        (lambda: pendulum(rows=-1), "rows=-1"),
+        (lambda: pendulum(rows=5, do={"lihgt": 1}), "do={'lihgt': 1}: 'lihgt' is no node; did you mean 'light'"),
+        (lambda: pendulum(rows=5, do={"light": 7}), "'light' has no outcome 7. Give 0 or 1"),
+        (lambda: measure_pendulum(np.zeros((2, 8, 9, 3))), "images: they have shape"),
     ],
 )
 def test_bad_parameters(call, sentence):

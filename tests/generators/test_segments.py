@@ -101,8 +101,8 @@ def test_bernoulli_rows_have_the_log_odds_of_the_network():
         ({"scales": "deviation"}, "did you mean 'deviations'"),
         ({"matrices": "fresch"}, "did you mean 'fresh'"),
         ({"observations": "bernouli"}, "did you mean 'bernoulli'"),
-        ({"noise": float("nan")}, "noise = nan"),
-        ({"seed": 0.5}, "seed = 0.5"),
+        ({"noise": float("nan")}, "noise=nan"),
+        ({"seed": 0.5}, "seed=0.5"),
     ],
 )
 def test_bad_parameters(changes, sentence):

@@ -113,12 +113,12 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: sparse_mixing(mixing="ciclic"), "mixing = 'ciclic' is not known; did you mean 'cyclic'"),
-        (lambda: sparse_mixing(latents=1), "latents = 1: give a whole number of at least 2"),
-        (lambda: sparse_mixing(observed=3), "observed = 3 variables cannot hold 4 latents"),
-        (lambda: sparse_mixing(invariant=5), "invariant = 5, but there are 4 latents"),
-        (lambda: sparse_mixing(extra=2), "extra = 2: give a share"),
-        (lambda: sparse_mixing(domains=0), "domains = 0"),
+        (lambda: sparse_mixing(mixing="ciclic"), "mixing='ciclic' is not known; did you mean 'cyclic'"),
+        (lambda: sparse_mixing(latents=1), "latents=1: .* whole number of at least 2"),
+        (lambda: sparse_mixing(observed=3), "observed=3: .* 4 latents"),
+        (lambda: sparse_mixing(invariant=5), "invariant=5: .* 4 latents"),
+        (lambda: sparse_mixing(extra=2), "extra=2: .* fraction"),
+        (lambda: sparse_mixing(domains=0), "domains=0"),
         (lambda: MixingSupport([1, 0]), "a support has shape"),
     ],
 )

@@ -195,7 +195,7 @@ def test_tables_are_exact():
     [
         (np.ones((2, 2)), "sum to 4"),
         (np.array([[-0.5, 1.5]]), ">= 0"),
-        (np.ones(3) / 3, "2 or 3 axes"),
+        (np.ones(3) / 3, "1 axes. Give 2 or 3"),
         ([[np.nan, 1]], ">= 0"),
     ],
 )

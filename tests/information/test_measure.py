@@ -271,7 +271,7 @@ def test_total_correlation_of_equicorrelated_normals():
     truth = -0.5 * np.linalg.slogdet(four)[1]
     for estimator in ("gaussian", "ksg"):
         assert abs(total_correlation(np.hstack([x, y]), estimator=estimator) - truth) < 0.08
-    with pytest.raises(DataError, match="one column"):
+    with pytest.raises(DataError, match="x: it has 1 column"):
         total_correlation(x[:, :1])
     with pytest.raises(DataError, match="Known: gaussian, ksg"):
         total_correlation(x, estimator="none")
@@ -289,15 +289,15 @@ def test_pairwise_is_symmetric_and_agrees():
 
 X = np.arange(12.0)[:, None] ** 1.5
 BAD = [
-    ({"x": X, "y": X[:5]}, "x has 12 rows and y has 5"),
-    ({"x": X, "y": np.where(X > 9, np.nan, X)}, "y is nan at row 5, column 0"),
+    ({"x": X, "y": X[:5]}, "y: it has 5 rows and x has 12"),
+    ({"x": X, "y": np.where(X > 9, np.nan, X)}, "y: it is nan at row 5, column 0"),
     ({"x": X, "y": np.full((12, 2), np.inf)}, r"24 such values"),
     ({"x": X, "y": X * 1j}, "complex"),
     ({"x": X, "y": np.array(["a", "b"] * 6)}, r"discrete=\('y',\)"),
-    ({"x": X, "y": X, "given": np.empty((12, 0))}, "given has no columns; leave given out"),
-    ({"x": np.empty((0, 1)), "y": np.empty((0, 1))}, "x has no rows"),
-    ({"x": np.zeros((3, 3, 3)), "y": X}, "x has 3 dimensions"),
-    ({"x": X[:3], "y": X[:3] ** 2, "estimator": "ksg"}, "3 rows are too few for k=3"),
+    ({"x": X, "y": X, "given": np.empty((12, 0))}, "given: it has no columns. Leave given out"),
+    ({"x": np.empty((0, 1)), "y": np.empty((0, 1))}, "x: it has no rows"),
+    ({"x": np.zeros((3, 3, 3)), "y": X}, "x: it has 3 dimensions"),
+    ({"x": X[:3], "y": X[:3] ** 2, "estimator": "ksg"}, "k=3: 3 rows are too few"),
     ({"x": X, "y": X, "estimator": "kgs"}, "did you mean 'ksg'"),
     ({"x": X, "y": X, "normalize": "lnf"}, "did you mean 'linf'"),
     ({"x": X, "y": X, "discrete": ("z",)}, "names no variable"),
@@ -307,17 +307,17 @@ BAD = [
     ({"x": X, "y": X**2, "confidence": 95.0}, "between 0 and 1"),
     ({"x": X, "y": X, "given": X, "estimator": "single_radius"}, "no conditional form"),
     ({"x": X, "y": X, "given": X, "estimator": "student"}, "no conditional form"),
-    ({"x": X, "y": X, "given": X**2, "estimator": "ksg", "scan_scale": True}, "leave given out"),
+    ({"x": X, "y": X, "given": X**2, "estimator": "ksg", "scan_scale": True}, "Leave given out"),
     ({"x": X, "y": np.array([object()] * 12)}, "not numbers"),
     ({"x": X, "y": np.array(["1.5"] * 12)}, r"text \('1.5' at row 0, column 0\)"),
     ({"x": X, "y": np.ma.masked_array(X, X > 3)}, "masked"),
     ({"x": X, "y": [[1.0], [2.0, 3.0]]}, "rows of different lengths"),
-    ({"x": X, "y": np.where(X > 9, np.nan, 1.0), "discrete": ("y",)}, "missing label is no label"),
-    ({"x": X, "y": np.array([None, "a"] * 6), "discrete": ("y",)}, "y is None at row 0"),
-    ({"x": X, "y": X, "k": 0}, "k=0 makes no sense"),
-    ({"x": X, "y": X, "estimator": "binned", "bins": -1}, "bins=-1 makes no sense"),
-    ({"x": X, "y": X, "estimator": "mine", "steps": 2.5}, "steps=2.5 makes no sense"),
-    ({"x": X, "y": np.arange(12).astype("datetime64[D]")}, "convert them to numbers"),
+    ({"x": X, "y": np.where(X > 9, np.nan, 1.0), "discrete": ("y",)}, "is no label"),
+    ({"x": X, "y": np.array([None, "a"] * 6), "discrete": ("y",)}, "y: it is None at row 0"),
+    ({"x": X, "y": X, "k": 0}, "k=0: .* at least 1"),
+    ({"x": X, "y": X, "estimator": "binned", "bins": -1}, "bins=-1: .* at least 1"),
+    ({"x": X, "y": X, "estimator": "mine", "steps": 2.5}, "steps=2.5: .* whole number"),
+    ({"x": X, "y": np.arange(12).astype("datetime64[D]")}, "Convert them to numbers"),
 ]
 
 

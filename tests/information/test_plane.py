@@ -50,7 +50,7 @@ def test_layers_in_order_get_names():
     x = rng.standard_normal((60, 1))
     plane = information_plane({3: [x, x**3]}, x + rng.standard_normal((60, 1)), x + rng.standard_normal((60, 1)))
     assert plane.layers == ("layer 1", "layer 2")
-    with pytest.raises(DataError, match="activations is empty"):
+    with pytest.raises(DataError, match="activations={}"):
         information_plane({}, x, x)
 
 

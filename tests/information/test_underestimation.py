@@ -23,7 +23,7 @@ def test_a_gaussian_copula_is_seldom_doubted():
     alarms = 0
     for _ in range(100):
         rows = normal_scores(np.exp(rng.standard_normal((400, 6)) @ mix / 3))
-        alarms += residue(rows[:, :3], rows[:, 3:]).found
+        alarms += residue(rows[:, :3], rows[:, 3:]).refuted
     assert alarms <= 5
 
 
@@ -36,7 +36,7 @@ def test_what_a_gaussian_copula_misses_is_named(bend, where):
     rng = np.random.default_rng(0)
     x, e = rng.standard_normal((2, 2000, 3))
     found = residue(x, bend(x, e))  # not on scores, which would hide the third
-    assert found.found
+    assert found.refuted
     assert where in found.where
 
 

@@ -12,6 +12,7 @@ import latentry as lt
 from latentry import graphs
 from latentry.data import assemble
 from latentry.models.causal_pima.mixture import HodgeTable, Mixture, standard_mixture
+from latentry.models.estimator import ready
 from latentry.nets import Parameter, expert, two_piece_linear
 
 GRID = np.linspace(0, 1, 20)
@@ -161,8 +162,8 @@ def test_files_hold_built_in_experts(model, test_rows, tmp_path):
 
 def test_sampled_probabilities_never_exceed_the_exact_bound(model, test_rows):
     """With the draw's own noise held fixed, the exact optimum is above any other choice of probabilities."""
-    ready = model._ready(test_rows, None)
-    batch = jax.tree.map(jnp.asarray, assemble(ready, np.arange(64)))
+    seen = ready(model, test_rows, None)
+    batch = jax.tree.map(jnp.asarray, assemble(seen, np.arange(64)))
     import equinox as eqx
 
     sampled = eqx.tree_at(lambda m: m.age, model.module_, model.module_.age)
@@ -236,7 +237,7 @@ def test_unmixing_keeps_the_density():
 LINE = expert(lambda slope: slope * jnp.asarray(GRID), slope=1.0)
 BAD = [
     ({"nodes": 3}, "nodes=3: no outcomes of nodes"),
-    ({"nodes": (2, 1)}, "node 'N2' has outcomes=1"),
+    ({"nodes": (2, 1)}, "outcomes=1 of node 'N2'"),
     ({"nodes": (2,) * 13}, "makes 8,192 clusters"),
     ({"nodes": (9, 9, 9)}, "more clusters than rows"),
     ({"graph": "hodg"}, "did you mean 'hodge'"),
@@ -250,9 +251,9 @@ BAD = [
     ({"interventions": {"treated": {"kind": 1}}}, "give each row its label"),
     ({"experts": {"curv": LINE}}, "did you mean 'curve'"),
     ({"experts": {"curve": 3}}, "make it with latentry.nets.expert"),
-    ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\), but a row of 'curve' has"),
+    ({"experts": {"curve": expert(lambda a: a * jnp.ones(7), a=1.0)}}, r"returns shape \(7,\)\. Return a row of 'curve'"),
     ({"experts": {"curve": expert(lambda a: np.asarray(float(a) * GRID), a=1.0)}}, "is not differentiable"),
-    ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "slope is not finite"),
+    ({"experts": {"curve": expert(lambda a: jnp.sqrt(a) * jnp.asarray(GRID), a=0.0)}}, "gradient is not finite"),
     ({"experts": {"curve": expert(lambda b: b * jnp.asarray(GRID), a=1.0)}}, "must take the parameters a by name"),
     ({"experts": {"curve": two_piece_linear(GRID, x0=Parameter(2.0, 0.0, 1.0))}}, "is not inside its bounds"),
     ({"experts": {"curve": two_piece_linear(GRID, x0=Parameter(0.5, 0.0, 1.0, per="sort"))}}, "per 'sort'"),

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import latentry as lt
 from latentry.data import assemble
+from latentry.models.estimator import ready
 
 QUICK = {"nodes": (2, 2), "latent_dim": 3, "epochs": 50, "hidden": (16,), "batch_size": 32, "progress": False}
 QUICK |= {"training__patience": None, "learning_rate": 5e-3}
@@ -69,8 +70,8 @@ def test_decoders_of_the_clusters_own(apart, test_rows):
 
 def test_the_bound_weighs_decoders_by_the_clusters(apart, test_rows):
     """Written out cluster by cluster and row by row: sum of gamma (log density - log gamma + log prior)."""
-    module, ready = apart.module_, apart._ready(test_rows, None)
-    batch = jax.tree.map(jnp.asarray, assemble(ready, np.arange(8)))
+    module, seen = apart.module_, ready(apart, test_rows, None)
+    batch = jax.tree.map(jnp.asarray, assemble(seen, np.arange(8)))
     key = jax.random.key(3)
     mean, scale = module.networks.encode(batch)
     drawn = mean + scale * jax.random.normal(key, mean.shape)

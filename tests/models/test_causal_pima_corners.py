@@ -197,7 +197,7 @@ def test_unfitted_models_say_so(ask):
 
 
 def test_do_is_a_mapping(trial):
-    with pytest.raises(lt.DataError, match="give nodes and values, such as do="):
+    with pytest.raises(lt.DataError, match="nodes and values, such as do="):
         trial[1].sample(2, do="N1")
 
 

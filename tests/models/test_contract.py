@@ -267,7 +267,7 @@ def test_one_fit_compiles_each_program_once(name, rows):
         if event == "/jax/core/compile/jaxpr_trace_duration":
             compiled.append(about.get("fun_name"))
 
-    rows = curved.take(np.arange(290))  # shapes that no other test has: nothing is compiled yet
+    rows = rows.take(np.arange(290))  # shapes that no other test has: nothing is compiled yet
     jax.monitoring.register_event_duration_secs_listener(listen)
     try:
         model = quick(name, batch_size=23).fit(rows)

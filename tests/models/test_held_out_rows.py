@@ -116,7 +116,7 @@ def test_a_run_of_an_earlier_version_is_refused_by_name(tmp_path):
     dropped = ("format", "checksums", "written_by", "record")
     manifest = {key: value for key, value in files.manifest.items() if key not in dropped}
     write_run(tmp_path / "run", RunFiles(manifest, files.weights, files.optimiser, files.history))
-    with pytest.raises(lt.CheckpointError, match=r"run holds a run in a form .* latentry 0\.1\.0.*fit the model again"):
+    with pytest.raises(lt.CheckpointError, match=r"run holds a run in a form .*latentry 0\.1\.0.*fit the model again"):
         lt.load(tmp_path / "run")
 
 

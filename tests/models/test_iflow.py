@@ -131,7 +131,7 @@ def test_rows_of_a_chosen_domain(rng):
     assert each[1::2, 0].std() > 2 * each[::2, 0].std()
     with pytest.raises(lt.DataError, match="domain 'mild' was not among the 2 domains"):
         model.sample(3, "mild")
-    with pytest.raises(lt.DataError, match="u has 2 entries, but n = 3"):
+    with pytest.raises(lt.DataError, match="domain has 2 entries, but n = 3"):
         model.sample(3, ["calm", "wild"])
     assert (model.sample(3, ["calm"]) == model.sample(3, "calm")).all()
 
@@ -143,9 +143,9 @@ def test_rows_at_a_value_of_a_continuous_domain(rng):
     model = lt.IFlow().set_params(**settings).fit(rng.normal(size=(600, 2)) * np.exp(np.column_stack([2 * v, v])), u)
     assert model.sample(300, 2009)[:, 0].std() > 2 * model.sample(300, [1991.0])[:, 0].std()
     for wrong, sentence in {
-        "lab": "fitted with a continuous u; give numbers",
-        np.nan: "u is NaN or infinite at row 0",
-        (1991.0, 2009.0): r"u has shape \(2, 1\): .* give one point for all rows, or \(3, 1\) numbers",
+        "lab": "fitted with a continuous u. Give numbers",
+        np.nan: "domain is NaN or infinite at row 0",
+        (1991.0, 2009.0): r"domain has shape \(2, 1\): .* give one point for all rows, or \(3, 1\) numbers",
     }.items():
         with pytest.raises(lt.DataError, match=sentence):
             model.sample(3, wrong)

@@ -7,6 +7,7 @@ from scipy import stats
 import latentry as lt
 from latentry.data import Batch
 from latentry.models.domain_prior import NegativeBound
+from latentry.models.estimator import ready
 from latentry.models.ivae.losses import WeightedSplit
 
 SMALL = {
@@ -71,11 +72,11 @@ def test_laws_are_those_of_the_true_latents(wide, staged):
 
 
 def batch_of(model, data):
-    ready = model._ready(data, None, what="score")
+    seen = ready(model, data, None, what="score")
     rows = np.arange(64)
-    values = {"x": jnp.asarray(ready["x"][rows], jnp.float32)}
+    values = {"x": jnp.asarray(seen["x"][rows], jnp.float32)}
     ones = jnp.ones(64)
-    return Batch(values, {"x": ones}, jnp.asarray(ready.domain.values[rows]), ones)
+    return Batch(values, {"x": ones}, jnp.asarray(seen.domain.values[rows]), ones)
 
 
 @pytest.mark.parametrize("sight", ["product", "joint", "data"])

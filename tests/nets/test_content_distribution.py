@@ -5,7 +5,7 @@ import numpy as np
 import optax
 import pytest
 
-from latentry.nets import ContentLaw
+from latentry.nets import ContentDistribution
 
 STILL = jnp.array([True, False, True, True])
 
@@ -13,17 +13,17 @@ STILL = jnp.array([True, False, True, True])
 @pytest.fixture(scope="module")
 def law():
     """With weights as after training: it starts as the identity."""
-    blank = ContentLaw(4, layers=3, key=jax.random.key(0), width=8)
+    blank = ContentDistribution(4, layers=3, key=jax.random.key(0), width=8)
     weight = jax.random.normal(jax.random.key(1), blank.layers.last.weight.shape)
     return eqx.tree_at(lambda one: one.layers.last.weight, blank, 2 * weight)
 
 
 def test_it_starts_as_independent_normal_noise():
-    law, noise = ContentLaw(5, layers=4, key=jax.random.key(0)), jax.random.normal(jax.random.key(1), (7, 5))
+    law, noise = ContentDistribution(5, layers=4, key=jax.random.key(0)), jax.random.normal(jax.random.key(1), (7, 5))
     assert np.array_equal(law(noise, jnp.ones(5, bool)), noise)
     wanted = -0.5 * (np.asarray(noise) ** 2 + np.log(2 * np.pi)).sum(1)
     assert np.allclose(law.log_density(noise, jnp.ones(5, bool)), wanted, atol=1e-5)
-    none = ContentLaw(5, layers=0, key=jax.random.key(0))
+    none = ContentDistribution(5, layers=0, key=jax.random.key(0))
     assert np.array_equal(none(noise, jnp.ones(5, bool)), noise)
     assert np.allclose(none.log_density(noise, jnp.ones(5, bool)), wanted, atol=1e-5)
 
@@ -51,7 +51,7 @@ def test_latents_that_change_are_independent_of_the_others(law):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_each_part_is_halved(seed):
-    given = np.asarray(ContentLaw(10, layers=5, first=4, key=jax.random.key(seed)).given)
+    given = np.asarray(ContentDistribution(10, layers=5, first=4, key=jax.random.key(seed)).given)
     assert given.shape == (5, 10)
     assert (given[:, :4].sum(1) == 2).all()
     assert (given[:, 4:].sum(1) == 3).all()
@@ -63,7 +63,7 @@ def test_it_learns_a_law_in_clusters():
     rng = np.random.default_rng(0)
     angles = 2 * np.pi * rng.integers(3, size=4096) / 3
     codes = np.stack([np.cos(angles), np.sin(angles)], 1) * 1.3 + 0.2 * rng.normal(size=(4096, 2))
-    law, both = ContentLaw(2, layers=6, key=jax.random.key(0), width=32), jnp.ones(2, bool)
+    law, both = ContentDistribution(2, layers=6, key=jax.random.key(0), width=32), jnp.ones(2, bool)
     way = optax.adam(1e-2)
     state = way.init(eqx.filter(law, eqx.is_inexact_array))
 

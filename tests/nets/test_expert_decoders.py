@@ -15,7 +15,9 @@ FORMULAS = {
     "two_piece_linear": lambda t, x0, y0, slope: np.where(t < x0, y0 * t / x0, y0 + slope * (t - x0)),
     "exponential": lambda t, asymptote, amplitude, rate: asymptote + amplitude * np.exp(-rate * t),
     "power_law": lambda t, scale, exponent: np.where(t > 0, scale * t**exponent, 0.0),
-    "sinusoid": lambda t, offset, amplitude, frequency, phase: offset + amplitude * np.sin(2 * np.pi * frequency * t + phase),
+    "sinusoid": lambda t, offset, amplitude, frequency, phase: (
+        offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
+    ),
     "damped_oscillator": lambda t, amplitude, damping, frequency, phase: (
         amplitude * np.exp(-damping * t) * np.cos(2 * np.pi * frequency * t + phase)
     ),
@@ -52,9 +54,12 @@ def test_an_expert_of_ones_own_is_not_written():
     ("make", "sentence"),
     [
         (lambda: two_piece_linear(GRID, kink=1.0), "has no parameter 'kink'"),
-        (lambda: two_piece_linear([]), "give the points"),
-        (lambda: expert(lambda a: a), "name at least one parameter"),
-        (lambda: expert(lambda a: a * jnp.ones(3), a=Parameter(1.0, 2.0, 0.0)).checked("c", (3,)), "low must lie below high"),
+        (lambda: two_piece_linear([]), "Give the points"),
+        (lambda: expert(lambda a: a), "Name at least one"),
+        (
+            lambda: expert(lambda a: a * jnp.ones(3), a=Parameter(1.0, 2.0, 0.0)).checked("c", (3,)),
+            "bounds of 'a' are 2.0 and 0.0",
+        ),
         (lambda: expert(lambda a, b: a * jnp.ones(3), a=1.0, b=1.0).checked("c", (3,)), "does not change with 'b'"),
         (lambda: Expert.from_json({"expert": "polynomial", "settings": {}}), "there is no built-in expert"),
     ],

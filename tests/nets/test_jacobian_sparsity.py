@@ -107,5 +107,5 @@ def test_strengths_of_a_linear_map_are_standardised_slopes(rng):
 
 @pytest.mark.parametrize(("name", "value"), [("kind", "l3"), ("derivative", "exat")])
 def test_bad_parameters(name, value):
-    with pytest.raises(lt.DataError, match=f"{name} = '{value}' is not known"):
+    with pytest.raises(lt.DataError, match=f"{name}='{value}' is not known"):
         SparsityTerm(**{name: value})

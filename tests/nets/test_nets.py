@@ -30,7 +30,7 @@ def test_networks_of_ones_own_are_checked():
     def broken(shape, outputs, key):
         return eqx.nn.Linear(shape[0], outputs + 1, key=key)
 
-    with pytest.raises(DataError, match=r"broken built gives shape \(5,\) .* must give \(4,\)"):
+    with pytest.raises(DataError, match=r"broken: .* shape \(5,\) .* must give \(4,\)"):
         encoder_for((3,), 4, hidden=(), architecture=broken, key=KEY)
     with pytest.raises(DataError, match=r"must take \(shape, outputs, key\)"):
         encoder_for((3,), 4, hidden=(), architecture=lambda shape: None, key=KEY)

@@ -113,7 +113,7 @@ def test_each_latent_increases_with_its_own_noise_alone(flow, rng):
     jacobian = jax.jit(jax.jacfwd(lambda e: flow(e[None], code)[0]))(noise)
     assert np.allclose(jacobian, np.diag(np.diag(jacobian)))
     assert (np.diag(jacobian) > 0).all()
-    assert np.allclose(np.diag(jacobian), flow.with_slopes(noise[None], code)[1][0], atol=1e-5)
+    assert np.allclose(np.diag(jacobian), flow.with_derivatives(noise[None], code)[1][0], atol=1e-5)
 
 
 def test_augmentations(rng):

@@ -54,7 +54,9 @@ def test_a_turned_valley_is_crossed_faster_than_by_adam(rng):
         return ((wide @ (w - aim) @ tall) ** 2).sum()
 
     def descend(optimiser):
-        chain = optax.chain(optimiser, optax.scale_by_schedule(optax.cosine_decay_schedule(1.0, 400)), optax.scale(-0.05))
+        chain = optax.chain(
+            optimiser, optax.scale_by_schedule(optax.cosine_decay_schedule(1.0, 400)), optax.scale(-0.05)
+        )
 
         def step(carry, _):
             w, state = carry

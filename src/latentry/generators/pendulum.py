@@ -23,7 +23,10 @@ _METAL, _SUN, _DARK = np.array([0.2, 0.2, 0.3]), np.array([1.0, 0.9, 0.1]), np.a
 
 
 def pendulum_graph() -> Graph:
-    """Angle and light each drive the shadow's position and length.
+    """Return the graph in which angle and light each drive the shadow's position and length.
+
+    Returns:
+        The graph.
 
     >>> pendulum_graph()
     Graph(angle → position, angle → length, light → position, light → length)
@@ -33,11 +36,18 @@ def pendulum_graph() -> Graph:
 
 
 def project_shadow(angle: np.ndarray, light: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""Position and length of the shadow on the ground, from the angles of rod and sun in degrees.
+    r"""Return position and length of the shadow on the ground, from the angles of rod and sun.
 
     A point (x, y) throws its shadow at :math:`x - y\tan\phi` for a sun at angle φ from the zenith. The pivot hangs at
     (0, 14), the rod is 9 long; the shadow reaches from the pivot's to the ball's and is never shorter than the ball,
     4.4. The position is its middle.
+
+    Args:
+        angle: Of the rod, in degrees.
+        light: Of the sun from the zenith, in degrees.
+
+    Returns:
+        Position and length.
 
     >>> position, length = project_shadow(np.array([0.0]), np.array([45.0]))
     >>> position.round(3), length.round(3)  # from −14 to −5
@@ -57,16 +67,18 @@ def pendulum(
     do: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Images (size × size × 3 on [0, 1]) and readings of {angle, light} → {position, length}.
+    """Draw images (size × size × 3 on [0, 1]) and readings of {angle, light} → {position, length}.
 
     The rod hangs left (0) or right (1), P = 0.5: angle −30° or 30°, standard deviation 7°. The sun is high (0) or low
     (1), P = 0.5: 10° or 30° from the zenith, 5°. Rod and sun are independent, and :func:`project_shadow` gives the shadow
     without noise; its outcomes are position above −3.8 and length above 6.5. The readings are angle, light, position
     and length with Gaussian noise of 2°, 2°, 0.3 and 0.3.
 
-    A node set by ``do`` keeps the spread of its outcome. A set shadow is drawn from its observed distribution given that outcome,
-    whatever rod and sun do, so that the image then breaks the physics, as an intervention must. After the pendulum of
+    A node set by ``do`` keeps the spread of its outcome. A set shadow is drawn from its observed distribution given
+    that outcome, whatever rod and sun do, so that the image then breaks the physics, as an intervention must. After the pendulum of
     Yang et al. (*CausalVAE*, 2021), a grid of angles there; distributions and sizes are ours.
+
+    Factors are the values (angle, light, position, length) and the outcomes (angle_state, …).
 
     Args:
         rows: Number of scenes.
@@ -75,7 +87,11 @@ def pendulum(
         do: Nodes set to an outcome, e.g. ``{"light": 1}``.
         seed: Of everything.
 
-    Factors are the values (angle, light, position, length) and the outcomes (angle_state, …).
+    Returns:
+        A dataset with the modalities "image" and "readings".
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = pendulum(rows=8, seed=0)
     >>> data["image"].shape, data.columns["readings"]
@@ -91,7 +107,7 @@ def pendulum(
         values[name] = _set_shadow(name, settings[name], rows, rng)
     states |= {name: (values[name] > cut).astype(np.int64) for name, cut in _CUTS.items()}
     readings = np.column_stack([values[name] for name in pendulum_graph().names])
-    image = _pictures(values, size)
+    image = _images(values, size)
     if noise:
         image = image + noise * rng.standard_normal(image.shape, dtype=np.float32)
     return Dataset(
@@ -102,13 +118,22 @@ def pendulum(
 
 
 def measure_pendulum(images: np.ndarray) -> dict[str, np.ndarray]:
-    """Angle, light, position and length read off images of :func:`pendulum`, as values and as outcomes.
+    """Read angle, light, position and length off images of :func:`pendulum`, as values and as outcomes.
 
     Each is a centroid of what covers the sky or the ground; the length is the shadow's area over its height.
 
+    Args:
+        images: (rows, size, size, 3) on [0, 1].
+
+    Returns:
+        An array for each factor of :func:`pendulum`.
+
+    Raises:
+        DataError: If images have another shape.
+
     >>> data = pendulum(rows=100, seed=1)
-    >>> found = measure_pendulum(data["image"])
-    >>> bool(np.abs(found["position"] - data.factors["position"]).max() < 0.2)
+    >>> measured = measure_pendulum(data["image"])
+    >>> bool(np.abs(measured["position"] - data.factors["position"]).max() < 0.2)
     True
     """
     images = check_images(images)
@@ -128,7 +153,7 @@ def measure_pendulum(images: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _cover(images: np.ndarray, behind: np.ndarray, front: np.ndarray, channel: int) -> np.ndarray:
-    return np.clip((images[..., channel] - behind[channel]) / (front[channel] - behind[channel]), 0, 1)
+    return np.asarray(np.clip((images[..., channel] - behind[channel]) / (front[channel] - behind[channel]), 0, 1))
 
 
 def _centroid(cover: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -146,9 +171,9 @@ def _checked(do: Mapping[str, int]) -> Mapping[str, int]:
     names = pendulum_graph().names
     for name, value in do.items():
         if name not in names:
-            raise DataError(f"do sets {name!r}, which is no node{nearest(str(name), names)}")
+            raise DataError(f"do={dict(do)}: {name!r} is no node{nearest(str(name), names)}")
         if value not in (0, 1):
-            raise DataError(f"do sets {name!r} to {value!r}: its outcomes are 0 and 1.")
+            raise DataError(f"do={dict(do)}: {name!r} has no outcome {value!r}. Give 0 or 1.")
     return do
 
 
@@ -165,7 +190,7 @@ def _scenes(
 
 
 def _set_shadow(name: str, state: int, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Values of a shadow from scenes of their own, only those with the wanted outcome."""
+    """Draw values of a shadow from scenes of their own, only those with the wanted outcome."""
     kept = np.empty(0)
     while len(kept) < rows:
         fresh = _scenes(2 * rows + 100, {}, rng)[0][name]
@@ -173,8 +198,8 @@ def _set_shadow(name: str, state: int, rows: int, rng: np.random.Generator) -> n
     return kept[:rows]
 
 
-def _pictures(values: Mapping[str, np.ndarray], size: int) -> np.ndarray:
-    """Sky, ground, sun, rod, ball and shadow, painted over each other with edges one pixel soft."""
+def _images(values: Mapping[str, np.ndarray], size: int) -> np.ndarray:
+    """Paint sky, ground, sun, rod, ball and shadow over each other with edges one pixel soft."""
     pixel = 32 / size
     across, down = _axes(size)
     x, y = across[None, None, :], down[None, :, None]

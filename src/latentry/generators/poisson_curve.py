@@ -24,7 +24,7 @@ def poisson_curve(
     counts: bool = True,
     seed: int = 0,
 ) -> Dataset:
-    r"""Poisson counts of rate :math:`e^{2.2 \tanh f(z)}`, with two latents that follow a curve in u.
+    r"""Draw Poisson counts of rate :math:`e^{2.2 \tanh f(z)}`, with two latents that follow a curve in u.
 
     u is uniform on [0, 2π); z has means (u, 2 sin u) and variances (0.6 - v, v), v = 0.3 |sin u|. With ``domains``, u is
     one of that many labels, means are uniform on [-5, 5] and VARIANCES uniform on [0.5, 3]. Zhou and Wei (*pi-VAE*, 2020),
@@ -40,6 +40,12 @@ def poisson_curve(
         blocks: Couplings.
         counts: False to observe f(z) itself, without noise.
         seed: Of everything.
+
+    Returns:
+        A dataset with u as domain and the latents as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = poisson_curve(rows=6, seed=0)
     >>> data.domain
@@ -73,6 +79,6 @@ def _along_curve(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 def _by_label(rows: int, domains: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     check_counts(domains=domains)
     if rows < domains:
-        raise DataError(f"rows = {rows} cannot show {domains} domains: give at least {domains}.")
+        raise DataError(f"rows={rows}: they cannot show {domains} domains. Give at least {domains}.")
     u = np.arange(rows) % domains
     return u, rng.uniform(-5, 5, size=(domains, 2))[u], rng.uniform(0.5, 3.0, size=(domains, 2))[u]

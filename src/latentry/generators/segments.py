@@ -47,7 +47,7 @@ SEGMENTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "layers": 1,
             "observations": "bernoulli",
         },
-        # Planted failures: latents that no method can tell apart
+        # Planted failures: latents that no method can separate
         "means only": {"means": "uniform", "scales": "fixed"},
         "proportional variances": {"scales": "common"},
         "too few domains": {"means": "uniform", "domains": 4},
@@ -70,7 +70,7 @@ def segments(
     matrices: str | None = None,
     seed: int = 0,
 ) -> Dataset:
-    r"""Sources :math:`s_{ui} = m_{ui} + \sigma_{ui}\,\epsilon`, seen through a random invertible network.
+    r"""Draw sources :math:`s_{ui} = m_{ui} + \sigma_{ui}\,\epsilon`, seen through a random invertible network.
 
     The network has ``layers`` linear maps with :math:`\tanh x + 0.1\,x` between them. A matrix has entries uniform on
     [-1, 1], columns of norm 1, and a condition number below the lower quartile of many draws. After Hyvärinen and
@@ -86,14 +86,20 @@ def segments(
         layers: Linear maps, counted without the nonlinearities between them.
         means: "zero"; "uniform" on [-5, 5]; or "staircase", where the first source climbs 3 per segment in random order.
         scales: What is uniform on [0.5, 3] for each segment and source: "deviations" (standard ones) or "variances".
-            "fixed" makes every deviation 1.75, so that at most means change; with "common" all sources of a segment share
-            one deviation, so that no two of them can be told apart.
+            "fixed" makes every deviation 1.75, so that at most means change; with "common" all sources of a segment have
+            the same deviation, so that no two of them can be separated.
         base: "gaussian", "laplace" or "secant", each with variance 1.
         noise: Standard deviation of Gaussian noise added to what is observed.
         observations: "continuous", or "bernoulli": 0 or 1 with log odds given by the network.
-        matrices: "repeated" (layers of one shape share one matrix) or "fresh" (each layer has its own); by default
+        matrices: "repeated" (layers of one shape have the same matrix) or "fresh" (each layer has its own); by default
             repeated when as many variables are observed as there are latents.
         seed: Of everything.
+
+    Returns:
+        A dataset with the segment as domain and the sources as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
 
     >>> data = segments(domains=4, rows_per_domain=10, latents=2, seed=1)
     >>> len(data), data["x"].shape[1], data.domain.size, sorted(data.factors)
@@ -123,7 +129,7 @@ def segments(
 def _check(domains: int, rows: int, latents: int, width: int, layers: int) -> None:
     check_counts(domains=domains, rows_per_domain=rows, latents=latents, observed=width, layers=layers)
     if width < latents:
-        raise DataError(f"observed = {width} variables cannot hold {latents} latents: give at least {latents}.")
+        raise DataError(f"observed={width}: so few variables cannot hold {latents} latents. Give at least {latents}.")
 
 
 def _check_words(means: str, scales: str, base: str, observations: str, matrices: str | None) -> None:

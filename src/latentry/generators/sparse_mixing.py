@@ -20,12 +20,12 @@ _STEEPEST = 2.0  # largest fraction by which a bend may steepen
 
 @dataclass(frozen=True, eq=False)
 class SparseLaw:
-    r"""The exact parameters of one mixing and of the latents' distributions.
+    r"""The exact parameters of a mixing and of the latents' distributions.
 
     .. math:: x_i = h\Big(\sum_j W_{ij}\,\varphi_{ij}(z_j)\Big) + \text{noise}, \quad
         \varphi_{ij}(z) = z + \delta \tanh(s_{ij}(z - b_{ij})) / s_{ij}, \quad h(v) = 2\tanh(v/2) + 0.2\,v.
 
-    The slopes of φ lie in [1, 1 + δ], so that every average of Jacobians lies within r |W| of (1 + δ/2) W entry by
+    The derivatives of φ lie in [1, 1 + δ], so that every average of Jacobians lies within r |W| of (1 + δ/2) W entry by
     entry, r = δ/(2 + δ). δ is so small that r times the norm of |W| stays below the least singular value of W: then no
     such average is singular, and the map is one to one everywhere.
 
@@ -50,14 +50,29 @@ class SparseLaw:
     noise: float
 
     def mix(self, sources: np.ndarray) -> np.ndarray:
-        """Noise-free observations of latents (rows, latents)."""
+        """Return noise-free observations of latents.
+
+        Args:
+            sources: (rows, latents).
+
+        Returns:
+            (rows, observed).
+        """
         turned = sources[:, None, :]
         bent = turned + self.bend * np.tanh(self.steepness * (turned - self.centre)) / self.steepness
         level = (self.weights * bent).sum(axis=2)
-        return 2 * np.tanh(level / 2) + 0.2 * level
+        return np.asarray(2 * np.tanh(level / 2) + 0.2 * level)
 
     def draw(self, rows_per_domain: int, seed: int) -> Dataset:
-        """Rows of every domain, with the latents as factors."""
+        """Draw rows of every domain, with the latents as factors.
+
+        Args:
+            rows_per_domain: How many.
+            seed: Of the draws.
+
+        Returns:
+            A dataset with the domain.
+        """
         rng = np.random.default_rng(seed)
         domain = np.repeat(np.arange(len(self.means)), rows_per_domain)
         sources = self.means[domain] + self.deviations[domain] * rng.standard_normal(
@@ -89,10 +104,27 @@ def sparse_law(
     noise: float = 0.0,
     seed: int = 0,
 ) -> SparseLaw:
-    """The truth behind :func:`sparse_mixing` with the same arguments: support, weights, bends, distributions.
+    """Return the truth behind :func:`sparse_mixing` with the same arguments: support, weights, bends, distributions.
 
-    >>> law = sparse_law(mixing="chain", latents=3)
-    >>> print(law)
+    Args:
+        mixing: "cyclic", "chain", "structured", "unstructured" or "dense".
+        latents: How many.
+        observed: Number of variables; as many as latents by default.
+        domains: How many.
+        invariant: Latents (the first) with the same distribution in all domains.
+        change: How far distributions move.
+        extra: Fraction of the absent edges that are there all the same.
+        noise: Standard deviation of Gaussian noise.
+        seed: Of everything.
+
+    Returns:
+        The parameters.
+
+    Raises:
+        DataError: If a parameter cannot be used.
+
+    >>> truth = sparse_law(mixing="chain", latents=3)
+    >>> print(truth)
     MixingSupport(3 variables, 3 latents, 5 edges), 2 domains
     s1: nothing in the pattern keeps it apart from s2
     s2: structural sparsity holds
@@ -132,7 +164,7 @@ def sparse_mixing(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
-    """Gaussian latents, some of which change with the domain, seen through a smooth sparse mixing.
+    """Draw Gaussian latents, some of which change with the domain, seen through a smooth sparse mixing.
 
     In each domain a changing latent has a mean uniform on [-c, c], c being ``change``, and a standard deviation whose
     logarithm to base 2 is uniform there too; an invariant one is standard normal everywhere. Weights have magnitudes
@@ -155,16 +187,22 @@ def sparse_mixing(
         noise: Standard deviation of Gaussian noise added to what is observed.
         seed: Of everything.
 
+    Returns:
+        A dataset with the domain and the latents as factors.
+
+    Raises:
+        DataError: If a parameter cannot be used.
+
     >>> data = sparse_mixing(rows_per_domain=10, seed=0)
     >>> data["x"].shape, data.domain.size, list(data.factors)
     ((20, 4), 2, ['s1', 's2', 's3', 's4'])
     """
     check_counts(rows_per_domain=rows_per_domain)
-    law = sparse_law(
+    truth = sparse_law(
         mixing=mixing, latents=latents, observed=observed, domains=domains, invariant=invariant, change=change,
         extra=extra, noise=noise, seed=seed,
     )  # fmt: skip
-    return law.draw(rows_per_domain, seed)
+    return truth.draw(rows_per_domain, seed)
 
 
 def _check(
@@ -187,22 +225,22 @@ def _check(
     check_positive("change", change, zero=True)
     check_seed(seed)
     if width < latents:
-        raise DataError(f"observed = {width} variables cannot hold {latents} latents: give at least {latents}.")
+        raise DataError(f"observed={width}: so few variables cannot hold {latents} latents. Give at least {latents}.")
     if invariant > latents:
-        raise DataError(f"invariant = {invariant}, but there are {latents} latents.")
+        raise DataError(f"invariant={invariant}: there are only {latents} latents. Give at most {latents}.")
     if extra > 1:
-        raise DataError(f"extra = {extra!r}: give a fraction of the absent edges, from 0 to 1.")
+        raise DataError(f"extra={extra!r}: it is no fraction. Give a fraction of the absent edges, from 0 to 1.")
 
 
 def _weights(present: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     size = rng.uniform(0.5, 1.5, size=(_DRAWS, *present.shape))
     drawn = present * size * rng.choice([-1.0, 1.0], size=size.shape)
     condition = np.linalg.cond(drawn)
-    return drawn[np.flatnonzero(condition <= np.quantile(condition, 0.25))[0]]
+    return np.asarray(drawn[np.flatnonzero(condition <= np.quantile(condition, 0.25))[0]])
 
 
 def _bend(weights: np.ndarray) -> float:
-    """The largest δ up to 2 for which the map is sure to be one to one; 5 % are kept in reserve."""
+    """Return the largest δ up to 2 for which the map is sure to be one to one; 5 % are kept in reserve."""
     least = np.linalg.svd(weights, compute_uv=False)[-1]
-    share = 0.95 * least / np.linalg.norm(np.abs(weights), 2)
-    return float(min(_STEEPEST, 2 * share / (1 - share)))
+    ratio = 0.95 * least / np.linalg.norm(np.abs(weights), 2)
+    return float(min(_STEEPEST, 2 * ratio / (1 - ratio)))

@@ -14,7 +14,21 @@ _TRIES = 20_000
 
 
 def pattern(name: str, latents: int, observed: int, extra: float, rng: np.random.Generator) -> MixingSupport:
-    """The pattern of that name, with a fraction ``extra`` of its absent edges added at random."""
+    """Return the pattern of that name, with a fraction ``extra`` of its absent edges added at random.
+
+    Args:
+        name: One of ``PATTERNS``.
+        latents: How many.
+        observed: Number of variables.
+        extra: Fraction, from 0 to 1.
+        rng: Source of random numbers.
+
+    Returns:
+        The support.
+
+    Raises:
+        DataError: If no random pattern has the wanted property.
+    """
     plain = _BUILD[name](latents, observed, rng)
     absent = np.argwhere(~plain)
     added = absent[rng.permutation(len(absent))[: round(extra * len(absent))]]
@@ -23,19 +37,19 @@ def pattern(name: str, latents: int, observed: int, extra: float, rng: np.random
 
 
 def _cyclic(latents: int, observed: int, rng: np.random.Generator) -> np.ndarray:
-    """Variable i depends on latents i and i + 1, modulo n."""
-    found = np.zeros((observed, latents), dtype=bool)
+    """Let variable i depend on latents i and i + 1, modulo n."""
+    present = np.zeros((observed, latents), dtype=bool)
     rows = np.arange(observed)
-    found[rows, rows % latents] = found[rows, (rows + 1) % latents] = True
-    return found
+    present[rows, rows % latents] = present[rows, (rows + 1) % latents] = True
+    return present
 
 
 def _chain(latents: int, observed: int, rng: np.random.Generator) -> np.ndarray:
-    """As the cycle, but the last latent stands alone in its variables: nothing pins the first."""
-    found = _cyclic(latents, observed, rng)
+    """Take the cycle, but leave the last latent alone in its variables: nothing pins the first."""
+    present = _cyclic(latents, observed, rng)
     if latents > 1:
-        found[latents - 1 :: latents, 0] = False
-    return found
+        present[latents - 1 :: latents, 0] = False
+    return present
 
 
 def _dense(latents: int, observed: int, rng: np.random.Generator) -> np.ndarray:
@@ -43,15 +57,16 @@ def _dense(latents: int, observed: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _random(latents: int, observed: int, rng: np.random.Generator, *, structured: bool) -> np.ndarray:
-    """Edges by coins of probability 1/2, besides one edge for each variable, until the condition holds (or fails)."""
+    """Draw edges with probability 1/2, besides one edge for each variable, until the condition holds (or fails)."""
     for _ in range(_TRIES):
-        found = rng.random((observed, latents)) < 0.5
-        found[np.arange(observed), np.arange(observed) % latents] = True
-        if bool(MixingSupport(found).pinned.all()) == structured and not found.all():
-            return found
+        present = rng.random((observed, latents)) < 0.5
+        present[np.arange(observed), np.arange(observed) % latents] = True
+        if bool(MixingSupport(present).pinned.all()) == structured and not present.all():
+            return present
     words = "for every latent" if structured else "to fail for some latent"
     raise DataError(
-        f"no random pattern of {observed} variables and {latents} latents was found with the condition {words}."
+        f"observed={observed}, latents={latents}: no random pattern in {_TRIES} has the condition {words}. "
+        "Give more variables, or another mixing."
     )
 
 

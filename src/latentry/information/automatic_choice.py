@@ -44,9 +44,16 @@ MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbou
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimate that can be taken apart row by row; `missing` computes, when asked, how much it may be too low.
+    """An estimate that can be taken apart row by row.
 
-    rows: the rows that `local` speaks of, None for all of them.
+    Args:
+        name: Of the method.
+        local: Contribution of each row.
+        value: Their mean, in nats.
+        error: Its standard error.
+        missing: Computes, when asked, how much the value may be too low.
+        learned: Whether it was measured on learned functions.
+        rows: The rows that `local` speaks of, None for all of them.
     """
 
     name: str
@@ -58,17 +65,24 @@ class Candidate:
     rows: Array | None = None
 
     def of(self, values: Array) -> Array:
-        """The values of the rows that `local` speaks of."""
+        """Return the values of the rows that `local` speaks of."""
         return values if self.rows is None else values[self.rows]
 
     @property
     def drawn(self) -> float:
-        """The standard error, if not all rows were looked at."""
+        """Return the standard error, if not all rows were looked at, else 0."""
         return 0.0 if self.rows is None else self.error
 
 
 def auto_answer(question: Question) -> Answer:
-    """Dispatch on types first, then weigh the continuous candidates."""
+    """Dispatch on types first, then weigh the continuous candidates.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        Value, method, reason and cautions.
+    """
     kinds = [b.discrete for b in question.blocks]
     if all(kinds):
         labels = [b.values[:, 0] for b in question.blocks]
@@ -85,13 +99,13 @@ def auto_answer(question: Question) -> Answer:
 
 
 def _heavily_tied(question: Question) -> bool:
-    """More than a twentieth of the values of some column are repeats: not a continuous variable."""
+    """Return whether more than a twentieth of the values of some column are repeats: not a continuous variable."""
     columns = [c for b in question.blocks for c in b.values.T]
     return any(len(np.unique(c)) < 0.95 * len(c) for c in columns)
 
 
 def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
-    """Ross when exactly one of x, y is a label and nothing is given; Mesner–Shalizi otherwise."""
+    """Answer by Ross when exactly one of x, y is a label and nothing is given, by Mesner–Shalizi otherwise."""
     k, name = question.options.neighbours(5), question.normaliser("linf")
     parts, n = question.numbers(name), question.x.n
     rows = None if every_row else _drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
@@ -111,7 +125,7 @@ def _settings(k: int, rows: Array | None) -> str:
 
 
 def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
-    """A sentence when not all rows were looked at."""
+    """Return a sentence when not all rows were looked at."""
     if rows is None:
         return ()
     return (
@@ -120,7 +134,7 @@ def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
 
 
 def _conditional(question: Question) -> Answer:
-    """Gaussian copula against conditional neighbour counts."""
+    """Compare a Gaussian copula with conditional neighbour counts."""
     parts, k = [normal_scores(b.values) for b in question.blocks], question.options.neighbours(5)
     n, columns = question.x.n, sum(p.shape[1] for p in parts)
     if n <= 2 * columns:
@@ -139,13 +153,13 @@ def _conditional(question: Question) -> Answer:
 
 
 def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ...]:
-    """Patterns that a Gaussian copula of all three leaves between z and x, or between y and the two others."""
+    """Name patterns that a Gaussian copula of all three leaves between z and x, or between y and the two others."""
     x, y, z = parts
     if question.x.n <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1] + z.shape[1]):
         return ()
     for left, right in ((z, x), (np.hstack([x, z]), y)):
         result = residue(left, right)
-        if result.found:
+        if result.refuted:
             return (f"the Gaussian copula leaves dependence out ({result.where}): the answer {OFF} or too high",)
     return _assumption(question, "Gaussian")
 
@@ -165,9 +179,8 @@ def _continuous(question: Question) -> Answer:
     ratio = copula.log_ratio(copula.scores(ranks))
     best = max(_neighbour_candidates(x, y, scores, seed, k), key=lambda c: c.value)
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
-    same_rows = copula.information + float(
-        best.of(ratio).mean() - ratio.mean()
-    )  # what the copula reads on the rows of `best`
+    # What the copula reads on the rows of `best`:
+    same_rows = copula.information + float(best.of(ratio).mean() - ratio.mean())
     gap, doubt = best.value - same_rows, DOUBT * _mean_and_error(best.local - best.of(ratio))[1] + TINY
     two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     if gap > doubt or (two_sided and -gap > doubt):
@@ -180,7 +193,7 @@ def _continuous(question: Question) -> Answer:
 
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
-    """Neighbour counts or learned functions, with room above for what they miss."""
+    """Answer by neighbour counts or learned functions, with room above for what they miss."""
     missing = best.missing()
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
     spoken += _drawn_words(best.rows, question.x.n)
@@ -193,12 +206,12 @@ def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
 
 
 def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[Array]) -> Answer:
-    """A copula that nothing outdid, with a word on what could hide from it."""
+    """Add to the answer of a copula that nothing outdid what could hide from it."""
     x, y = scores
     if "student" in answer.method or len(x) <= FEWEST_ROWS + 4 * (x.shape[1] + y.shape[1]):
         return replace(answer, warnings=_assumption(question, "Student" if "student" in answer.method else "Gaussian"))
     result = residue(x, y)
-    if not result.found:
+    if not result.refuted:
         return replace(answer, warnings=_assumption(question, "Gaussian"))
     missing = max(result.gain, best.value + best.missing() - answer.value, 0.0)
     spoken = (
@@ -209,7 +222,7 @@ def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[A
 
 
 def _assumption(question: Question, copula: str) -> tuple[str, ...]:
-    """In many columns no check has the power to refute a copula: said, because the interval cannot know."""
+    """Say that in many columns no check has the power to refute a copula, which the interval cannot know."""
     columns, n = sum(b.d for b in question.blocks), question.x.n
     if columns <= 2 * np.log10(n):
         return ()
@@ -217,7 +230,7 @@ def _assumption(question: Question, copula: str) -> tuple[str, ...]:
 
 
 def _too_few(question: Question, result: list[Candidate]) -> Answer:
-    """Neighbour counts, which exist even where correlations do not."""
+    """Answer by neighbour counts, which exist even where correlations do not."""
     best = max(result, key=lambda c: c.value)
     n, columns = question.x.n, sum(b.d for b in question.blocks)
     caution = f"{n} rows are too few to fit or to split for {columns} columns: expect an answer that is too low"
@@ -225,7 +238,7 @@ def _too_few(question: Question, result: list[Candidate]) -> Answer:
 
 
 def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str]:
-    """The Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
+    """Choose the Gaussian copula, unless the log-ratio of the Student copula says more about held-out rows."""
     rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
     plain = fit_gaussian_copula(ranks, cut)
     if len(rows) > MOST_ROWS:
@@ -241,7 +254,7 @@ def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str
 
 
 def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
-    """How much higher the Donsker–Varadhan bound of the Student log-ratio is than that of the Gaussian."""
+    """Return how much higher the Donsker–Varadhan bound of the Student log-ratio is than that of the Gaussian."""
     gains, parts = np.empty(len(rows)), folds(len(rows), 3, seed)
     for i, held in enumerate(parts):
         train = np.concatenate([p for j, p in enumerate(parts) if j != i])
@@ -254,7 +267,7 @@ def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
 
 
 def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
-    """Terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
+    """Return terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
     rng, cut, scores = np.random.default_rng(seed), copula.dim_x, copula.scores(ranks)
     weight_x, weight_y = np.zeros(len(scores)), np.zeros(len(scores))
     for _ in range(shuffles):
@@ -263,10 +276,10 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
         weight_x += ratio / shuffles
         weight_y[partner] += ratio / shuffles
     level = weight_x.mean()
-    correction = (
-        weight_x + weight_y
-    ) / level - 2  # of mean 0: each row's part in the error of the logarithm, by its x and its y
-    return copula.log_ratio(scores) - np.log(level) - correction
+    # Of mean 0: each row's part in the error of the logarithm, by its x and its y.
+    correction = (weight_x + weight_y) / level - 2
+    terms: Array = copula.log_ratio(scores) - np.log(level) - correction
+    return terms
 
 
 def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
@@ -281,7 +294,7 @@ def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) 
 
 
 def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
-    """The rows whose neighbours are counted: None for all, unless there are many and the search is slow.
+    """Draw the rows whose neighbours are counted: None for all, unless there are many and the search is slow.
 
     In up to three dimensions a search takes n log n steps; in many it nears n for every row, and all rows would take n².
     """
@@ -305,7 +318,7 @@ def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k:
 
 
 def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -> Candidate:
-    """Neighbour counts on learned functions; how many functions a third reports is what reads most in the other thirds."""
+    """Count neighbours on learned functions; a third reports as many functions as read most in the other thirds."""
     count = min(3, x.shape[1], y.shape[1])
     thirds = held_out_variates(x, y, count, seed)
 
@@ -320,7 +333,7 @@ def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -
         local[third.rows] = locals_[m - 1]
 
     def missing() -> float:
-        """What finer neighbourhoods and, apart from them, more rows to learn from would still add; mean over the thirds."""
+        """Return what finer neighbourhoods and, apart from them, more rows to learn from would add; mean over the thirds."""
         total = []
         for third, m in zip(thirds, chosen, strict=True):
             value = float(local[third.rows].mean())

@@ -15,7 +15,14 @@ EDGE = 1e-9  # of a box: a value on an edge belongs above it, however its units 
 
 
 def bin_codes(x: Array, bins: int) -> Array:
-    """The number of the box that holds each row.
+    """Return the number of the box that holds each row.
+
+    Args:
+        x: Rows of numbers.
+        bins: Boxes a column.
+
+    Returns:
+        An integer for each row.
 
     >>> bin_codes(np.array([[0.0], [0.4], [1.0]]), 2).tolist()
     [0, 0, 1]
@@ -27,5 +34,13 @@ def bin_codes(x: Array, bins: int) -> Array:
 
 
 def default_bins(n: int, d: int) -> int:
-    """About n^(1/3) boxes a side in all, at least two a column: five rows a joint box at n = 1000."""
-    return max(2, round((n / 5) ** (0.5 / d)))
+    """Return about n^(1/3) boxes a side in all, at least two a column: five rows a joint box at n = 1000.
+
+    Args:
+        n: Rows.
+        d: Columns.
+
+    Returns:
+        Boxes a column.
+    """
+    return int(max(2, round((n / 5) ** (0.5 / d))))

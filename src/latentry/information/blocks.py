@@ -18,7 +18,7 @@ ROLES = ("x", "y", "given")
 
 @dataclass(frozen=True)
 class Block:
-    """One variable: n rows of d columns. Discrete blocks hold one column of integer codes."""
+    """A variable: n rows of d columns. Discrete blocks hold a single column of integer codes."""
 
     name: str
     values: Array
@@ -26,22 +26,28 @@ class Block:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Count the rows."""
         return len(self.values)
 
     @property
     def d(self) -> int:
-        """Number of columns."""
-        return self.values.shape[1]
+        """Count the columns."""
+        return int(self.values.shape[1])
 
     @property
     def constant(self) -> bool:
-        """Whether every row is the same."""
+        """Return whether every row is the same."""
         return bool(np.all(self.values == self.values[:1]))
 
 
 def codes(values: Array) -> Array:
-    """Integer codes of the distinct rows.
+    """Return integer codes of the distinct rows.
+
+    Args:
+        values: Rows of anything that can be sorted.
+
+    Returns:
+        A code for each row, from 0.
 
     >>> codes(np.array([["b"], ["a"], ["b"]])).tolist()
     [1, 0, 1]
@@ -57,21 +63,45 @@ def as_blocks(
     given: ArrayLike | None = None,
     discrete: Iterable[str] | None = None,
 ) -> tuple[Block, ...]:
-    """Check the variables of one question together: same rows, finite numbers, declared types."""
+    """Check the variables of a question together: same rows, finite numbers, declared types.
+
+    Args:
+        x: Rows of the first variable.
+        y: Rows of the second.
+        given: Rows of the condition.
+        discrete: Which of "x", "y", "given" are labels; None reads it off the dtype.
+
+    Returns:
+        A block for each variable that is there.
+
+    Raises:
+        DataError: If a variable cannot be used; it names variable, row and column.
+    """
     declared = None if discrete is None else declared_roles(discrete)
     arguments = {"x": x, "y": y, "given": given}
     blocks = tuple(_block(v, name, declared) for name, v in arguments.items() if v is not None)
     for block in blocks[1:]:
         if block.n != blocks[0].n:
             raise DataError(
-                f"{blocks[0].name} has {blocks[0].n} rows and {block.name} has {block.n}; row i of each must "
-                "describe the same observation"
+                f"{block.name}: it has {block.n} rows and {blocks[0].name} has {blocks[0].n} rows. "
+                "Row i of each must describe the same observation."
             )
     return blocks
 
 
 def declared_roles(discrete: Iterable[str], roles: tuple[str, ...] = ROLES) -> frozenset[str]:
-    """The variables declared to be labels; one name may come without brackets."""
+    """Return the variables declared to be labels; a single name may come without brackets.
+
+    Args:
+        discrete: Names.
+        roles: Names that exist.
+
+    Returns:
+        The names.
+
+    Raises:
+        DataError: If a name does not exist.
+    """
     names = frozenset([discrete] if isinstance(discrete, str) else discrete)
     for name in sorted(names - set(roles)):
         raise DataError(f"discrete={name!r} names no variable{nearest(name, roles)}")
@@ -82,7 +112,7 @@ def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Blo
     rows = _rows(values, name)
     _check_shape(rows, name)
     if rows.dtype.kind == "c":
-        raise DataError(f"{name} holds complex numbers; pass the real and imaginary parts as two columns")
+        raise DataError(f"{name}: it holds complex numbers. Pass the real and imaginary parts as two columns.")
     is_discrete = name in declared if declared is not None else rows.dtype.kind in "biu"
     if is_discrete:
         _refuse_missing(rows, name)
@@ -92,56 +122,60 @@ def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Blo
 
 def _rows(values: ArrayLike, name: str) -> Array:
     if np.ma.is_masked(values):
-        raise DataError(f"{name} has masked values; drop these rows in every variable")
+        raise DataError(f"{name}: it has masked values. Drop these rows in every variable.")
     try:
         rows = np.asarray(values)
     except ValueError:
-        raise DataError(f"{name} has rows of different lengths; give every row the same columns") from None
+        raise DataError(f"{name}: it has rows of different lengths. Give every row the same columns.") from None
     return rows[:, None] if rows.ndim == 1 else rows
 
 
 def _refuse_missing(labels: Array, name: str) -> None:
-    """A missing label is not a label of its own."""
+    """Refuse missing labels: they are not a label of their own."""
     missing = labels != labels  # NaN, NaT
     if labels.dtype == object:
         missing = np.array([[v is None or bool(v != v) for v in row] for row in labels])
     if np.any(missing):
         row, column = np.argwhere(missing)[0]
         raise DataError(
-            f"{name} is {labels[row, column]} at row {row}, column {column} ({np.sum(missing)} such values): a missing label is "
-            "no label; drop these rows in every variable"
+            f"{name}: it is {labels[row, column]} at row {row}, column {column} ({np.sum(missing)} such values), and a missing "
+            "label is no label. Drop these rows in every variable."
         )
 
 
 def _check_shape(rows: Array, name: str) -> None:
     if rows.ndim != 2:
-        raise DataError(f"{name} has {rows.ndim} dimensions; give one row per observation and one column per value")
+        raise DataError(
+            f"{name}: it has {rows.ndim} dimensions. Give one row per observation and one column per value."
+        )
     if rows.shape[1] == 0:
-        hint = "leave given out (given=None) for the unconditional quantity" if name == "given" else "give a column"
-        raise DataError(f"{name} has no columns; {hint}")
+        hint = "Leave given out (given=None) for the unconditional quantity" if name == "given" else "Give a column"
+        raise DataError(f"{name}: it has no columns. {hint}.")
     if rows.shape[0] == 0:
-        raise DataError(f"{name} has no rows")
+        raise DataError(f"{name}: it has no rows. Give observations.")
 
 
 def _real(rows: Array, name: str) -> Array:
     for (row, column), value in np.ndenumerate(rows) if rows.dtype.kind in "USO" else ():
         if isinstance(value, str | bytes):  # even "1.5": text may be codes
             raise DataError(
-                f"{name} holds text ({str(value)!r} at row {row}, column {column}); declare it with discrete=({name!r},) to "
-                "count categories, or convert it to numbers"
+                f"{name}: it holds text ({str(value)!r} at row {row}, column {column}). Declare it with discrete=({name!r},) to "
+                "count categories, or convert it to numbers."
             )
     try:
         rows = rows.astype(np.float64) if rows.dtype == object else rows
     except (TypeError, ValueError) as problem:
-        raise DataError(f"{name} holds things that are not numbers ({problem})") from None
+        raise DataError(
+            f"{name}: it holds things that are not numbers ({problem}). Convert them to numbers first."
+        ) from None
     if rows.dtype.kind not in "fiub":
-        raise DataError(f"{name} holds {rows.dtype} values; convert them to numbers first")
+        raise DataError(f"{name}: it holds {rows.dtype} values. Convert them to numbers first.")
     rows = rows.astype(np.float64)
     bad = np.argwhere(~np.isfinite(rows))
     if len(bad):
         row, column = bad[0]
         raise DataError(
-            f"{name} is {rows[row, column]} at row {row}, column {column} ({len(bad)} such values); "
-            "drop or fill these rows in every variable"
+            f"{name}: it is {rows[row, column]} at row {row}, column {column} ({len(bad)} such values). "
+            "Drop or fill these rows in every variable."
         )
     return rows

@@ -12,23 +12,27 @@ from jax import lax
 __all__ = ["brute_neighbourhoods"]
 
 Array = np.ndarray
+Blocks = tuple[jax.Array, ...]
+Spaces = tuple[tuple[int, ...], ...]
+Answers = tuple[jax.Array, Blocks, jax.Array]  # radius, counts in each space, ties
 
 TILE = 8  # rows whose distances to all others stay in the cache together
-BUCKET = 1024  # rows are padded to a multiple, so that similar sizes share one compilation
+BUCKET = 1024  # rows are padded to a multiple, so that similar sizes use the same compiled program
 
 
 def _distances(tile: jax.Array, columns: jax.Array) -> jax.Array:
-    """Max-norm distances from the rows of a tile to every row; `columns` is the transposed block."""
+    """Measure max-norm distances from the rows of a tile to every row; `columns` is the transposed block."""
 
     def widen(j: jax.Array, result: jax.Array) -> jax.Array:
         return jnp.maximum(result, jnp.abs(tile[:, j][:, None] - columns[j][None]))
 
     start = jnp.zeros((tile.shape[0], columns.shape[1]))
-    return lax.fori_loop(0, columns.shape[0], widen, start)
+    distances: jax.Array = lax.fori_loop(0, columns.shape[0], widen, start)
+    return distances
 
 
 def _kth_smallest(distances: jax.Array, k: jax.Array) -> jax.Array:
-    """The (k + 1)-th smallest entry of each row, ties counted: a few sweeps for the next larger value."""
+    """Return the (k + 1)-th smallest entry of each row, ties counted: a few sweeps for the next larger value."""
 
     def sweep(_: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         value, count = state
@@ -37,12 +41,13 @@ def _kth_smallest(distances: jax.Array, k: jax.Array) -> jax.Array:
         return value, jnp.sum(distances <= value[:, None], axis=1)
 
     rows = distances.shape[0]
-    return lax.fori_loop(0, k + 1, sweep, (jnp.full(rows, -1.0), jnp.zeros(rows, dtype=int)))[0]
+    smallest: jax.Array = lax.fori_loop(0, k + 1, sweep, (jnp.full(rows, -1.0), jnp.zeros(rows, dtype=int)))[0]
+    return smallest
 
 
 @partial(jax.jit, static_argnames=("spaces", "rule"))
-def _scan(tiles: tuple, columns: tuple, k: jax.Array, margin: jax.Array, spaces: tuple, rule: str) -> tuple:
-    def one(tile: tuple) -> tuple:
+def _scan(tiles: Blocks, columns: Blocks, k: jax.Array, margin: jax.Array, spaces: Spaces, rule: str) -> Answers:
+    def search(tile: Blocks) -> Answers:
         parts = [_distances(t, c) for t, c in zip(tile, columns, strict=True)]
         joint = jnp.stack(parts).max(axis=0) if len(parts) > 2 else jnp.maximum(*parts)
         radius = _kth_smallest(joint, k)
@@ -56,13 +61,25 @@ def _scan(tiles: tuple, columns: tuple, k: jax.Array, margin: jax.Array, spaces:
         ties = jnp.sum(joint <= (radius + margin)[:, None], axis=1) - 1 if rule == "within" else jnp.full(TILE, k)
         return radius, counts, ties
 
-    return lax.map(one, tiles)
+    result: Answers = lax.map(search, tiles)
+    return result
 
 
 def brute_neighbourhoods(
-    parts: tuple[Array, ...], spaces: tuple, k: int, rule: str, asked: Array | None = None
+    parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str, asked: Array | None = None
 ) -> tuple[Array, tuple[Array, ...], Array]:
-    """The same answer as the trees; see `neighbours.neighbourhoods`."""
+    """Return the same answer as the trees; see `neighbours.neighbourhoods`.
+
+    Args:
+        parts: Blocks with the same rows.
+        spaces: Tuples of positions in `parts`.
+        k: Which neighbour sets the radius.
+        rule: "strict", "within" or "rectangle".
+        asked: Rows to answer for; None is every row.
+
+    Returns:
+        Radius, counts in each space, and ties.
+    """
     from latentry.information.neighbours import slack
 
     chosen, margin = parts if asked is None else tuple(p[asked] for p in parts), slack(parts)
@@ -75,5 +92,5 @@ def brute_neighbourhoods(
 
 
 def _padded(rows: Array) -> Array:
-    """Rows so far away that nothing reaches them, up to a multiple of the bucket."""
+    """Add rows so far away that nothing reaches them, up to a multiple of the bucket."""
     return np.vstack([rows, np.full((-len(rows) % BUCKET, rows.shape[1]), 1e300)])

@@ -1,4 +1,4 @@
-"""Learn what the blocks share, then measure it on rows that were not used to learn it.
+"""Learn what the blocks have in common, then measure it on rows that were not used to learn it.
 
 Ridge canonical correlations between random Fourier features of x and of y (kernel CCA: Bach and Jordan, JMLR 3, 2002;
 Rahimi and Recht, NeurIPS 2007) give a few functions f(x), g(y) that vary together. By the data-processing inequality
@@ -43,7 +43,7 @@ class _Moments:
         return _Moments(self.rows + other.rows, self.total + other.total, self.products + other.products)
 
     def correlations(self) -> tuple[Array, Array, Array]:
-        """Means, standard deviations and correlation matrix."""
+        """Return means, standard deviations and correlation matrix."""
         mean = self.total / self.rows
         covariance = self.products / self.rows - np.outer(mean, mean)
         scale = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
@@ -119,7 +119,7 @@ class _Width:
     plain: tuple[int, int]
 
     def learner(self, left_out: set[int]) -> Callable[[float, int], _Maps]:
-        """What a ridge and a number of functions give, learned on all folds but those; moments are added up once."""
+        """Return what learns functions at a ridge, on all folds but those left out; moments are added up once."""
         kept = [m for i, m in enumerate(self.moments) if i not in left_out]
         result = sum(kept[1:], kept[0]).correlations()
         return lambda ridge, count: _learn(result, self.cut, self.plain, ridge, count)
@@ -142,10 +142,19 @@ class Variates:
 
 
 def held_out_variates(x: Array, y: Array, count: int = 3, seed: int = 0) -> list[Variates]:
-    """For each third of the rows: their numbers, f(x) and g(y), with f and g learned on the other two thirds.
+    """Return f(x) and g(y) of each third of the rows, with f and g learned on the other two thirds.
 
     The width and the ridge are chosen on a sixth of the rows that is not reported. The thirds must be measured one by
     one: each has its own f and g, and rows put together could tell each other which third they belong to.
+
+    Args:
+        x: Rows.
+        y: Rows.
+        count: Functions a side.
+        seed: Of folds and features.
+
+    Returns:
+        Row numbers and variates of each third.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((600, 2))

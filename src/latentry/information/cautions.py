@@ -16,7 +16,14 @@ NEIGHBOUR_METHODS = ("ksg", "mixed")
 
 
 def constant_caution(question: Question) -> str | None:
-    """Why the answer is exactly zero, if a variable does not vary."""
+    """Say why the answer is exactly zero, if a variable does not vary.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        A sentence, or None.
+    """
     for block in (question.x, question.y):
         if block.constant:
             return f"{block.name} is constant: it carries no information, so the answer is 0"
@@ -24,7 +31,15 @@ def constant_caution(question: Question) -> str | None:
 
 
 def cautions(question: Question, method: str) -> tuple[str, ...]:
-    """All sentences that apply to these data and this method, but for `identity_caution`."""
+    """Return all sentences that apply to these data and this method, but for `identity_caution`.
+
+    Args:
+        question: Variables and options.
+        method: Name of the estimator.
+
+    Returns:
+        Sentences.
+    """
     sentences = [dimension_caution(question, method)]
     sentences += [tie_caution(b) for b in question.blocks if _minds_ties(b, method)]
     sentences += [_constant_columns(block) for block in question.blocks]
@@ -33,7 +48,14 @@ def cautions(question: Question, method: str) -> tuple[str, ...]:
 
 
 def identity_caution(question: Question) -> str | None:
-    """Why the truth is infinite, if x and y determine a number in common."""
+    """Say why the truth is infinite, if x and y determine a number in common.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        A sentence, or None.
+    """
     x, y = question.x, question.y
     conditional = question.given is not None and not question.given.constant
     if x.discrete or y.discrete or conditional:
@@ -82,7 +104,15 @@ def _share_a_direction(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def unused_caution(question: Question, method: str) -> tuple[str, ...]:
-    """Settings that this estimator does not look at."""
+    """Name settings that this estimator does not look at.
+
+    Args:
+        question: Variables and options.
+        method: Name of the estimator.
+
+    Returns:
+        A sentence for each.
+    """
     options, unused = (
         question.options,
         set(_USERS) - {name for name, users in _USERS.items() if method.startswith(users)},
@@ -103,7 +133,15 @@ _USERS: dict[str, tuple[str, ...]] = {
 
 
 def dimension_caution(question: Question, method: str) -> str | None:
-    """Too few rows for so many columns."""
+    """Say that there are too few rows for so many columns, if so.
+
+    Args:
+        question: Variables and options.
+        method: Name of the estimator.
+
+    Returns:
+        A sentence, or None.
+    """
     columns, n = sum(b.d for b in question.blocks if not b.discrete), question.x.n
     if method.startswith(NEIGHBOUR_METHODS) and columns > 2 * np.log10(n):
         return f"{n} rows are few for neighbour counts in {columns} dimensions: expect an answer that is too low"
@@ -130,7 +168,15 @@ def _minds_ties(block: Block, method: str) -> bool:
 
 
 def tie_caution(block: Block, remedy: str = "use estimator='mixed'") -> str | None:
-    """Repeated rows, which neighbour counts do not expect."""
+    """Say that rows repeat, which neighbour counts do not expect.
+
+    Args:
+        block: A variable.
+        remedy: What to do about it.
+
+    Returns:
+        A sentence, or None.
+    """
     copies = _copies(block.values)
     if copies == 0:
         return None

@@ -18,6 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, PRNGKeyArray
 from scipy.special import logsumexp
 
 from latentry.data import Batch
@@ -28,6 +29,9 @@ from latentry.nets import Dense
 __all__ = ["BOUNDS", "Bound", "Critic", "critic_answer"]
 
 Array = np.ndarray
+Scalar = Float[jax.Array, ""]
+Scores = Float[jax.Array, "rows rows"]  # of all pairs of a batch
+Weight = Float[jax.Array, " rows"]
 Terms = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
 RANK = 16
 HIDDEN = (64, 64)
@@ -47,44 +51,46 @@ class Critic(eqx.Module):
     x: Dense
     y: Dense
 
-    def __init__(self, dim_x: int, dim_y: int, *, key: jax.Array) -> None:
-        one, two = jax.random.split(key)
-        self.x = Dense(dim_x, RANK + 1, HIDDEN, key=one, activation=jax.nn.relu)
-        self.y = Dense(dim_y, RANK + 1, HIDDEN, key=two, activation=jax.nn.relu)
+    def __init__(self, dim_x: int, dim_y: int, *, key: PRNGKeyArray) -> None:
+        key_x, key_y = jax.random.split(key)
+        self.x = Dense(dim_x, RANK + 1, HIDDEN, key=key_x, activation=jax.nn.relu)
+        self.y = Dense(dim_y, RANK + 1, HIDDEN, key=key_y, activation=jax.nn.relu)
 
-    def __call__(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """All pairs: row i of x against row j of y."""
+    def __call__(
+        self, x: Float[jax.Array, "rows dim_x"], y: Float[jax.Array, "others dim_y"]
+    ) -> Float[jax.Array, "rows others"]:
+        """Return T of all pairs: row i of x against row j of y."""
         f, g = jax.vmap(self.x)(jnp.arcsinh(x)), jax.vmap(self.y)(jnp.arcsinh(y))
         free = f[:, :-1] @ g[:, :-1].T / np.sqrt(RANK) + f[:, -1:] + g[:, -1][None]
         return LIMIT * jnp.tanh(free / LIMIT)
 
 
-def _mean(values: jax.Array, weight: jax.Array) -> jax.Array:
+def _mean(values: Float[jax.Array, "*shape"], weight: Float[jax.Array, "*shape"]) -> Scalar:
     return jnp.sum(values * weight) / jnp.maximum(jnp.sum(weight), 1)
 
 
-def _log_mean_exp(scores: jax.Array, pairs: jax.Array) -> jax.Array:
+def _log_mean_exp(scores: Scores, pairs: Scores) -> Scalar:
     return jax.nn.logsumexp(jnp.where(pairs > 0, scores, -jnp.inf)) - jnp.log(jnp.maximum(pairs.sum(), 1))
 
 
-def mine(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T] − log E′[exp T]."""
+def mine(scores: Scores, weight: Weight, pairs: Scores) -> Scalar:
+    """Return E[T] − log E′[exp T]."""
     return _mean(jnp.diag(scores), weight) - _log_mean_exp(scores, pairs)
 
 
-def nwj(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T] − E′[exp(T − 1)]."""
+def nwj(scores: Scores, weight: Weight, pairs: Scores) -> Scalar:
+    """Return E[T] − E′[exp(T − 1)]."""
     return _mean(jnp.diag(scores), weight) - jnp.exp(_log_mean_exp(scores, pairs) - 1)
 
 
-def infonce(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """E[T_ii − log mean_j T_ij], the mean over all j, i among them."""
+def infonce(scores: Scores, weight: Weight, pairs: Scores) -> Scalar:
+    """Return E[T_ii − log mean_j T_ij], the mean over all j, i among them."""
     real = jnp.where(weight > 0, scores, -jnp.inf)
     return _mean(jnp.diag(scores) - jax.nn.logsumexp(real, axis=1), weight) + jnp.log(jnp.maximum(weight.sum(), 1))
 
 
-def jensen_shannon(scores: jax.Array, weight: jax.Array, pairs: jax.Array) -> jax.Array:
-    """The log-likelihood of a classifier of paired against shuffled rows: what SMILE is trained by."""
+def jensen_shannon(scores: Scores, weight: Weight, pairs: Scores) -> Scalar:
+    """Return the log-likelihood of a classifier of paired against shuffled rows: what SMILE is trained by."""
     return -_mean(jax.nn.softplus(-jnp.diag(scores)), weight) - _mean(jax.nn.softplus(scores), pairs)
 
 
@@ -97,14 +103,22 @@ class Bound:
 
     name: str
 
-    def __call__(self, critic: Critic, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+    def __call__(self, critic: Critic, batch: Batch, key: PRNGKeyArray) -> tuple[Scalar, dict[str, Scalar]]:
         weight = batch.weight
         pairs = weight[:, None] * weight[None] * (1 - jnp.eye(len(weight)))
         return -BOUNDS[self.name](critic(batch.values["x"], batch.values["y"]), weight, pairs), {}
 
 
 def critic_answer(question: Question, bound: str) -> Answer:
-    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows."""
+    """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows.
+
+    Args:
+        question: Variables and options.
+        bound: "mine", "nwj", "infonce" or "smile".
+
+    Returns:
+        Value, error and cautions.
+    """
     name = question.normaliser("rms")
     split = split_rows(question.x.n, question.options.seed)
     split = replace(split, report=split.report[:MOST_REPORTED])
@@ -114,7 +128,7 @@ def critic_answer(question: Question, bound: str) -> Answer:
 
 
 def _terms(x: Array, y: Array, split: Split, bound: str, options: Options) -> Array:
-    def make(key: jax.Array) -> Critic:
+    def make(key: PRNGKeyArray) -> Critic:
         return Critic(x.shape[1], y.shape[1], key=key)
 
     steps, rows = options.steps or STEPS, split.report
@@ -131,7 +145,7 @@ def _low_side(bound: str, n: int, value: float) -> tuple[str, ...]:
 
 
 def report_terms(scores: Array, bound: str) -> Array:
-    """One term a row whose mean is the bound, and whose spread tells its error; exact arithmetic in float64.
+    """Return a term for each row whose mean is the bound, and whose spread tells its error; exact arithmetic in float64.
 
     A row is in the average over pairs twice, by its x and by its y. Both parts enter its term, with mean zero: what the average
     would change by if the row were another (its Hájek projection).
@@ -142,11 +156,11 @@ def report_terms(scores: Array, bound: str) -> Array:
     n, paired = len(scores), np.diag(scores)
     if bound == "infonce":
         by_row = logsumexp(scores, axis=1)
-        return paired - by_row + np.log(n) - (np.exp(scores - by_row[:, None]).sum(axis=0) - 1)
+        return np.asarray(paired - by_row + np.log(n) - (np.exp(scores - by_row[:, None]).sum(axis=0) - 1))
     others = np.clip(scores, -CLIP, CLIP) if bound == "smile" else scores.copy()
     np.fill_diagonal(others, -np.inf)
     level = logsumexp(others) - np.log(n * (n - 1))
     correction = sum(np.exp(logsumexp(others, axis=axis) - np.log(n - 1) - level) for axis in (0, 1)) - 2
     if bound == "nwj":
-        return paired - np.exp(level - 1) * (1 + correction)
-    return paired - level - correction
+        return np.asarray(paired - np.exp(level - 1) * (1 + correction))
+    return np.asarray(paired - level - correction)

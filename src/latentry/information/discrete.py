@@ -15,18 +15,28 @@ Array = np.ndarray
 
 
 def information_of_table(table: Array) -> float:
-    """Exact I(X; Y), or I(X; Y | Z) from a table p(x, y, z), in nats.
+    """Return the exact I(X; Y), or I(X; Y | Z) from a table p(x, y, z), in nats.
+
+    Args:
+        table: Probabilities with axes x, y and, if any, z.
+
+    Returns:
+        Nats.
+
+    Raises:
+        DataError: If the table has other axes, is negative, or does not sum to 1.
 
     >>> round(information_of_table(np.array([[0.5, 0.0], [0.0, 0.5]])), 6)  # one bit
     0.693147
     """
     table = np.asarray(table, dtype=np.float64)
     if table.ndim not in (2, 3):
-        raise DataError(f"a probability table has 2 or 3 axes (x, y[, given]); this one has {table.ndim}")
+        raise DataError(f"table: it has {table.ndim} axes. Give 2 or 3: x, y[, given].")
     if np.any(~np.isfinite(table)) or np.any(table < 0):
-        raise DataError("a probability table holds numbers >= 0 only")
+        worst = table[~(table >= 0) | ~np.isfinite(table)][0]
+        raise DataError(f"table: it holds {worst}, which is no probability. Give finite numbers >= 0 only.")
     if abs(table.sum() - 1) > 1e-9:
-        raise DataError(f"the probabilities sum to {table.sum():.9g}; divide the table by its sum")
+        raise DataError(f"table: the probabilities sum to {table.sum():.9g}. Divide the table by its sum.")
     table = table if table.ndim == 3 else table[:, :, None]
     parts = (table.sum(axis=1), table.sum(axis=0), table.sum(axis=(0, 1)), table)
     h_xz, h_yz, h_z, h_xyz = (special.entr(p).sum() for p in parts)
@@ -34,17 +44,17 @@ def information_of_table(table: Array) -> float:
 
 
 def plugin(counts: Array) -> float:
-    """−Σ p log p with p = counts / n."""
+    """Return −Σ p log p with p = counts / n."""
     return float(special.entr(counts / counts.sum()).sum())
 
 
 def miller_madow(counts: Array) -> float:
-    """Plug-in plus (K − 1) / 2n, with K the number of labels seen (Miller 1955)."""
-    return plugin(counts) + (np.count_nonzero(counts) - 1) / (2 * counts.sum())
+    """Return the plug-in entropy plus (K − 1) / 2n, with K the number of labels seen (Miller 1955)."""
+    return float(plugin(counts) + (np.count_nonzero(counts) - 1) / (2 * counts.sum()))
 
 
 def jackknife(counts: Array) -> float:
-    """n·H − (n − 1)·mean of the entropies with one row left out (Zahl 1977)."""
+    """Return n·H − (n − 1)·mean of the entropies with one row left out (Zahl 1977)."""
     n = counts.sum()
     if n < 2:
         return 0.0
@@ -56,7 +66,10 @@ def jackknife(counts: Array) -> float:
 
 
 def bayes(counts: Array, prior: float = 0.5, cells: int | None = None) -> float:
-    """Posterior mean entropy under a symmetric Dirichlet prior (Wolpert and Wolf 1995), over the labels seen or `cells`."""
+    """Return the posterior mean entropy under a symmetric Dirichlet prior (Wolpert and Wolf 1995).
+
+    The prior is over the labels seen, or over `cells`.
+    """
     a = counts[counts > 0] + prior
     unseen = 0 if cells is None else cells - len(a)
     total = a.sum() + unseen * prior
@@ -79,7 +92,14 @@ def _entropy_rule(correction: str) -> Callable[[Array], float]:
 
 
 def discrete_entropy(codes: Array, correction: str = "miller_madow") -> float:
-    """Entropy in nats of integer codes, with a bias correction.
+    """Estimate the entropy of integer codes, with a bias correction.
+
+    Args:
+        codes: Of each row.
+        correction: "plugin", "miller_madow", "jackknife" or "bayes".
+
+    Returns:
+        Nats.
 
     >>> round(discrete_entropy(np.array([0, 0, 1, 1]), "plugin"), 6)
     0.693147
@@ -92,7 +112,16 @@ def _joint(*columns: Array) -> Array:
 
 
 def discrete_information(x: Array, y: Array, z: Array | None = None, *, correction: str = "miller_madow") -> float:
-    """I(X; Y | Z) = H(X,Z) + H(Y,Z) − H(Z) − H(X,Y,Z) of integer codes.
+    """Estimate I(X; Y | Z) = H(X,Z) + H(Y,Z) − H(Z) − H(X,Y,Z) of integer codes.
+
+    Args:
+        x: Codes.
+        y: Codes.
+        z: Codes of the condition, if any.
+        correction: "plugin", "miller_madow", "jackknife" or "bayes".
+
+    Returns:
+        Nats.
 
     >>> x = np.array([0, 0, 1, 1] * 50)
     >>> round(discrete_information(x, 1 - x, correction="plugin"), 6)

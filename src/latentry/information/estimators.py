@@ -37,9 +37,9 @@ def _ksg(question: Question, variant: int) -> Answer:
 
 
 def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int) -> Answer:
-    """The largest value over sizes of y, less what the same search finds after shuffling (the search alone reads > 0)."""
+    """Return the largest value over sizes of y, less what the same search reads in shuffled rows (which is above 0)."""
     if len(parts) > 2:
-        raise DataError("scan_scale=True compares two blocks; leave given out")
+        raise DataError("scan_scale=True: it compares two blocks. Leave given out.")
     x, y = parts
 
     def largest(rows: Array) -> float:
@@ -48,13 +48,15 @@ def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int)
     rng = np.random.default_rng(question.options.seed)
     shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
     excess = max(0.0, float(np.mean(shuffled)))
-    why = f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} reached by the same search in shuffled rows"
+    why = (
+        f"largest of {len(SCALES)} sizes of y, less {question.say(excess)} reached by the same search in shuffled rows"
+    )
     return Answer(largest(y) - excess, f"ksg{variant} (k={k}, sizes scanned)", question.normaliser("linf"), reason=why)
 
 
 def _single_radius(question: Question) -> Answer:
     if question.given is not None:
-        raise DataError("estimator='single_radius' has no conditional form")
+        raise DataError("estimator='single_radius': it has no conditional form. Use 'ksg'.")
     k, name = question.options.neighbours(3), question.normaliser("linf")
     value = float(single_radius_local(*question.numbers(name), k=k).mean())
     caution = f"a hybrid of KSG1 and KSG2 kept for reproduction: it reads about 1/k = {question.say(1 / k)} low"
@@ -68,7 +70,9 @@ def _gaussian(question: Question) -> Answer:
 
 def _student(question: Question) -> Answer:
     if question.given is not None:
-        raise DataError("estimator='student' has no conditional form; use 'gaussian' with normalize='copula', or 'ksg'")
+        raise DataError(
+            "estimator='student': it has no conditional form. Use 'gaussian' with normalize='copula', or 'ksg'."
+        )
     ranks = uniforms(np.hstack([b.values for b in question.blocks]))
     copula = fit_student_copula(ranks, question.x.d)
     ratio = copula.log_ratio(copula.scores(ranks))
@@ -76,7 +80,7 @@ def _student(question: Question) -> Answer:
 
 
 def _binned(question: Question) -> Answer:
-    """Numbers are put into boxes; labels are boxes already."""
+    """Put numbers into boxes; labels are boxes already."""
     name, options = question.normaliser("none"), question.options
 
     def boxes(block: Block) -> Array:
@@ -126,7 +130,7 @@ TAKES_LABELS = frozenset({"auto", "binned", "discrete", "mixed"})
 
 
 def without_constant_columns(question: Question) -> Question:
-    """Columns that never change carry nothing and spoil determinants."""
+    """Drop columns that never change: they carry nothing and spoil determinants."""
 
     def trim(block: Block) -> Block:
         if block.discrete or block.constant:

@@ -21,7 +21,14 @@ ALIKE = 1e-12  # relative: a column that differs less from a combination of othe
 
 
 def wishart_bias(d: int, n: int) -> float:
-    """E log|S| − log|Σ| for the sample covariance S of n normal rows in d dimensions.
+    """Return E log|S| − log|Σ| for the sample covariance S of n normal rows in d dimensions.
+
+    Args:
+        d: Columns.
+        n: Rows.
+
+    Returns:
+        Nats.
 
     >>> round(wishart_bias(1, 10), 4)  # ψ(9/2) − log(9/2)
     -0.1152
@@ -31,7 +38,15 @@ def wishart_bias(d: int, n: int) -> float:
 
 
 def log_determinant(x: Array, *, correct: bool) -> float:
-    """The log-determinant log|Σ| of the rows of x, less its bias under normality if asked; −∞ if columns determine each other."""
+    """Estimate the log-determinant log|Σ| of the rows of x; −∞ if columns determine each other.
+
+    Args:
+        x: Rows.
+        correct: Subtract the bias under normality.
+
+    Returns:
+        The log-determinant.
+    """
     n, d = x.shape
     _check_rows(n, d)
     size = x.std(axis=0, ddof=1)
@@ -44,14 +59,26 @@ def log_determinant(x: Array, *, correct: bool) -> float:
 
 def _check_rows(n: int, d: int) -> None:
     if n - 1 <= d:
-        raise DataError(f"the Gaussian estimate needs more rows than columns: {n} rows, {d} columns in all")
+        raise DataError(
+            f"estimator='gaussian': it needs more rows than columns, and there are {n} rows, {d} columns in all. "
+            "Give more rows, or fewer columns."
+        )
 
 
 def gaussian_information(x: Array, y: Array, z: Array | None = None, *, correct: bool = True) -> float:
-    """I(X; Y | Z) = −½ Σ log(1 − ρ²) of the rows, as if they were normal, ρ the canonical correlations of x and y without z.
+    """Estimate I(X; Y | Z) = −½ Σ log(1 − ρ²) as if rows were normal, ρ the canonical correlations of x and y without z.
 
     The same as ½ (log|Σxz| + log|Σyz| − log|Σz| − log|Σxyz|), and exact where those determinants vanish: what z or the rest of a
     block determines is left out, and ∞ is answered when x and y determine a common direction.
+
+    Args:
+        x: Rows.
+        y: Rows.
+        z: Rows of the condition, if any.
+        correct: Subtract the bias under normality.
+
+    Returns:
+        Nats.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((5000, 1))

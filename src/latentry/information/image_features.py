@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Float, Int, PRNGKeyArray, PyTree
+from numpy.typing import ArrayLike
 
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError, LatentryError
@@ -26,12 +27,12 @@ _CHANGED = 0.7  # fraction of the images
 
 
 class _Classifier(eqx.Module):
-    trunk: Any
+    trunk: Callable[[jax.Array], jax.Array]
     dense: EqualLinear
     outputs: EqualLinear
 
-    def features(self, x: jax.Array) -> jax.Array:
-        """The last hidden layer."""
+    def features(self, x: Float[jax.Array, "rows h w c"]) -> Float[jax.Array, "rows features"]:
+        """Return the last hidden layer."""
         values = self.trunk(x)
         return leaky(self.dense(values.reshape(len(values), -1)))
 
@@ -40,25 +41,28 @@ class _Classifier(eqx.Module):
 class _Plain:
     """Adam, a step at a time: within compiled loops convolutions are slow on processors."""
 
-    def start(self, module: _Classifier) -> Any:
+    def start(self, module: _Classifier) -> PyTree:
+        """Return Adam's state before the first step."""
         return optax.scale_by_adam().init(eqx.filter(module, eqx.is_inexact_array))
 
     def __call__(
-        self, module: _Classifier, optimiser: Any, batch: Batch, key: jax.Array, step: int, rate: jax.Array
-    ) -> tuple[_Classifier, Any, dict[str, jax.Array]]:
+        self, module: _Classifier, optimiser: PyTree, batch: Batch, key: jax.Array, step: int, rate: jax.Array
+    ) -> tuple[_Classifier, PyTree, dict[str, jax.Array]]:
         return _step(module, optimiser, batch, key, rate)
 
 
 @eqx.filter_jit
 def _step(
-    module: _Classifier, optimiser: Any, batch: Batch, key: jax.Array, rate: jax.Array
-) -> tuple[_Classifier, Any, dict[str, jax.Array]]:
+    module: _Classifier, optimiser: PyTree, batch: Batch, key: jax.Array, rate: jax.Array
+) -> tuple[_Classifier, PyTree, dict[str, jax.Array]]:
     (loss, metrics), gradient = eqx.filter_value_and_grad(_loss, has_aux=True)(module, batch, key)
     direction, optimiser = optax.scale_by_adam().update(gradient, optimiser)
     return eqx.apply_updates(module, jax.tree.map(lambda d: -rate * d, direction)), optimiser, {"loss": loss, **metrics}
 
 
-def _loss(module: _Classifier, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+def _loss(
+    module: _Classifier, batch: Batch, key: PRNGKeyArray
+) -> tuple[Float[jax.Array, ""], dict[str, Float[jax.Array, ""]]]:
     """Cross-entropy on images that are shifted and scaled a little."""
     moved = augment(batch.values["picture"], jnp.float32(_CHANGED), ("shift", "scale"), key)
     logits, label = module.outputs(module.features(moved)), batch.values["label"][:, 0].astype(jnp.int32)
@@ -80,29 +84,45 @@ class PictureClassifier:
     name: str
     labels: np.ndarray
     accuracy: float
-    module: Any
+    module: _Classifier
 
-    def features(self, pictures: Any) -> np.ndarray:
-        """The last hidden layer, (rows, 64)."""
-        return map_rows(_features, self.module, Dataset({"picture": _as_pictures(pictures)})).astype(np.float64)
+    def features(self, pictures: ArrayLike) -> np.ndarray:
+        """Return the last hidden layer.
 
-    def classify(self, pictures: Any) -> np.ndarray:
-        """The most probable class of each."""
-        codes = map_rows(_codes, self.module, Dataset({"picture": _as_pictures(pictures)}))
-        return self.labels[codes]
+        Args:
+            pictures: (rows, size, size[, channels]) on about 0 to 1.
+
+        Returns:
+            (rows, 64).
+        """
+        features: np.ndarray = map_rows(_features, self.module, Dataset({"picture": _as_pictures(pictures)}))
+        return features.astype(np.float64)
+
+    def classify(self, pictures: ArrayLike) -> np.ndarray:
+        """Return the most probable class of each image.
+
+        Args:
+            pictures: (rows, size, size[, channels]) on about 0 to 1.
+
+        Returns:
+            A label for each.
+        """
+        codes: np.ndarray = map_rows(_codes, self.module, Dataset({"picture": _as_pictures(pictures)}))
+        classes: np.ndarray = self.labels[codes]
+        return classes
 
 
-def _features(module: _Classifier, batch: Batch, key: jax.Array) -> jax.Array:
+def _features(module: _Classifier, batch: Batch, key: PRNGKeyArray) -> Float[jax.Array, "rows features"]:
     return module.features(batch.values["picture"])
 
 
-def _codes(module: _Classifier, batch: Batch, key: jax.Array) -> jax.Array:
+def _codes(module: _Classifier, batch: Batch, key: PRNGKeyArray) -> Int[jax.Array, " rows"]:
     return module.outputs(module.features(batch.values["picture"])).argmax(1)
 
 
 def train_classifier(
-    pictures: Any,
-    labels: Any,
+    pictures: ArrayLike,
+    labels: ArrayLike,
     *,
     name: str,
     epochs: int = 12,
@@ -110,7 +130,7 @@ def train_classifier(
     channels: int = 8,
     seed: int = 0,
 ) -> PictureClassifier:
-    """A small residual network, trained on images and their classes.
+    """Train a small residual network on images and their classes.
 
     Args:
         pictures: (rows, size, size[, channels]) on about 0 to 1; the size is 4 to 7 times a power of two.
@@ -121,6 +141,12 @@ def train_classifier(
         channels: Of the convolutions at full resolution.
         seed: Of everything random.
 
+    Returns:
+        The classifier, with its accuracy on the rows set aside.
+
+    Raises:
+        DataError: If images and labels do not go together.
+
     >>> rng = np.random.default_rng(0)
     >>> dark = rng.uniform(0, 0.4, size=(40, 8, 8))
     >>> classifier = train_classifier(np.concatenate([dark, 1 - dark]), np.repeat(["dark", "light"], 40), name="light", epochs=8)
@@ -130,16 +156,17 @@ def train_classifier(
     x = _as_pictures(pictures)
     known, codes = np.unique(np.asarray(labels), return_inverse=True)
     if len(codes) != len(x):
-        raise DataError(f"there are {len(x)} images and {len(codes)} labels: give one for each.")
+        raise DataError(f"labels: there are {len(codes)} labels and {len(x)} images. Give a label for each image.")
     if len(known) < 2:
-        raise DataError(f"all labels are {str(known[0])!r}: a classifier needs at least two classes.")
+        raise DataError(f"labels: all labels are {str(known[0])!r}. Give at least two classes.")
     data = Dataset({"picture": x, "label": codes.astype(np.float32)[:, None]})
     training, rest = data.split(1 - aside, aside, seed=seed)
 
-    def make(key: jax.Array) -> _Classifier:
-        one, two, three = jax.random.split(key, 3)
-        trunk, size = trunk_for(x.shape[1], x.shape[3], width=channels, most=8 * channels, key=one)
-        return _Classifier(trunk, EqualLinear(size, _FEATURES, key=two), EqualLinear(_FEATURES, len(known), key=three))
+    def make(key: PRNGKeyArray) -> _Classifier:
+        first, dense, last = jax.random.split(key, 3)
+        trunk, size = trunk_for(x.shape[1], x.shape[3], width=channels, most=8 * channels, key=first)
+        outputs = EqualLinear(_FEATURES, len(known), key=last)
+        return _Classifier(trunk, EqualLinear(size, _FEATURES, key=dense), outputs)
 
     phase = Phase("classify", _loss, epochs, _RATE, update=_Plain())
     end = run(Task(make, (phase,), Feed(training, 64), None, seed=seed), progress=False)
@@ -148,21 +175,35 @@ def train_classifier(
     return PictureClassifier(name, known, float(right.mean()), end.result)
 
 
-def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) -> Callable[[Any], np.ndarray]:
-    """Features by a TorchScript network in a file that you have, such as the Inception network of the published FID.
+def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) -> Callable[[ArrayLike], np.ndarray]:
+    """Compute features by a TorchScript network in a file that you have, such as the Inception network of the published FID.
 
     Images on [0, 1] are resized to ``size`` and given as (rows, 3, size, size) bytes on 0 to 255, as that file wants them.
     PyTorch must be installed; nothing is fetched.
+
+    Args:
+        path: The file.
+        size: Height and width that the network wants.
+        batch: Images at a time.
+
+    Returns:
+        A function from images to (rows, features).
+
+    Raises:
+        DataError: If there is no such file.
+        LatentryError: If PyTorch is not installed.
     """
     if not Path(path).is_file():
-        raise DataError(f"{path} is not there: give the file of the network's weights; nothing is fetched.")
+        raise DataError(
+            f"path={str(path)!r}: there is no such file. Give the file of the network's weights; nothing is fetched."
+        )
     try:
         import torch  # type: ignore[import-not-found]
     except ImportError:
         raise LatentryError("a TorchScript network needs PyTorch: pip install torch.") from None
     network = torch.jit.load(str(path)).eval()
 
-    def features(pictures: Any) -> np.ndarray:
+    def features(pictures: ArrayLike) -> np.ndarray:
         x, values = _as_pictures(pictures), []
         for start in range(0, len(x), batch):
             part = torch.as_tensor(np.moveaxis(x[start : start + batch], -1, 1))
@@ -174,11 +215,11 @@ def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) 
     return features
 
 
-def _as_pictures(pictures: Any) -> np.ndarray:
+def _as_pictures(pictures: ArrayLike) -> np.ndarray:
     x = np.asarray(pictures, dtype=np.float32)
     x = x[..., None] if x.ndim == 3 else x
     if x.ndim != 4 or x.shape[1] != x.shape[2]:
         raise DataError(
-            f"pictures has shape {np.shape(pictures)}: give (rows, size, size) or (rows, size, size, channels)."
+            f"pictures: they have shape {np.shape(pictures)}. Give (rows, size, size) or (rows, size, size, channels)."
         )
     return x

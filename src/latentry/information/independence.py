@@ -31,10 +31,27 @@ def independence_test(
     x: ArrayLike, y: ArrayLike, given: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
     permutations: int = 199, seed: int = 0, discrete: Iterable[str] | None = None, k: int | None = None,
 ) -> PermutationTest:  # fmt: skip
-    """Is I(X; Y | Z) larger than chance? p = (1 + b)/(1 + B) over shuffles of y, among rows with similar z if given.
+    """Test whether I(X; Y | Z) is larger than chance: p = (1 + b)/(1 + B) over shuffles of y, among rows with similar z if given.
 
     Without `given`, or given labels, the p-value is exact: at most α of independent pairs have p ≤ α. Given numbers, the test is
     approximate.
+
+    Args:
+        x: Rows of the first variable.
+        y: Rows of the second.
+        given: Rows of the condition, if any.
+        estimator: As in :func:`mutual_information`.
+        normalize: As in :func:`mutual_information`.
+        permutations: B.
+        seed: Of the shuffles.
+        discrete: Which of "x", "y", "given" are labels.
+        k: Neighbours, for estimators that count them.
+
+    Returns:
+        Statistic and p-value.
+
+    Raises:
+        DataError: If the variables or settings cannot be used.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal(300)
@@ -43,7 +60,7 @@ def independence_test(
     """
     check_names(estimator, normalize)
     if permutations < 1:
-        raise DataError(f"permutations={permutations} leave nothing to compare with; give 99 or more")
+        raise DataError(f"permutations={permutations}: they leave nothing to compare with. Give 99 or more.")
     blocks = as_blocks(x, y, given, label_roles(estimator, discrete))
     question = Question(*blocks, options=Options(normalize, k, seed=seed))
     if constant_caution(question):
@@ -56,7 +73,7 @@ def independence_test(
 
 
 def _shuffler(question: Question) -> tuple[Callable[[np.random.Generator], Array], str]:
-    """How rows of y may change places without changing how y goes with z."""
+    """Choose how rows of y may change places without changing how y goes with z."""
     n, given = question.x.n, question.given
     if given is None:
         return lambda rng: rng.permutation(n), "shuffled rows"

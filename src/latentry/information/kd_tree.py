@@ -25,20 +25,23 @@ __all__ = ["LEAF", "count", "kth", "plant", "reach"]
 
 Array = np.ndarray
 
+Kernel = Callable[..., None]
+
 LEAF = 64  # rows: smaller leaves prune more but feed wide instructions less; 64 to 128 measured best
 DEEP = 128  # places on a stack: more than twice the depth of any tree that fits into memory
 
 _inline = njit(nogil=True, error_model="numpy")
 
 
-def _compiled(signature: str) -> Callable[[Callable], Callable]:
+def _compiled(signature: str) -> Callable[[Kernel], Kernel]:
     """Compile at once for these types; keep the machine code on disk where a folder can be written to."""
 
-    def compile_now(function: Callable) -> Callable:
+    def compile_now(function: Kernel) -> Kernel:
         try:
-            return njit(signature, nogil=True, error_model="numpy", cache=True)(function)
+            kernel: Kernel = njit(signature, nogil=True, error_model="numpy", cache=True)(function)
         except (RuntimeError, OSError):  # no folder for the cache: compile anew in each process
-            return njit(signature, nogil=True, error_model="numpy")(function)
+            kernel = njit(signature, nogil=True, error_model="numpy")(function)
+        return kernel
 
     return compile_now
 
@@ -109,7 +112,16 @@ def _push(stack: Array, top: int, node: int, first: int, last: int) -> int:
 
 @_compiled("void(f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1])")
 def plant(rows: Array, order: Array, leaves: Array, low: Array, high: Array, homes: Array) -> None:
-    """Sort rows and their numbers into a tree; fill in leaves (leaf × column × row), boxes and the node of each leaf."""
+    """Sort rows and their numbers into a tree; fill in leaves (leaf × column × row), boxes and the node of each leaf.
+
+    Args:
+        rows: In C order; sorted in place.
+        order: Row numbers; sorted along.
+        leaves: Filled in, column by column.
+        low: Lower corners of the boxes, filled in.
+        high: Upper corners of the boxes, filled in.
+        homes: Node of each leaf, filled in.
+    """
     n = len(rows)
     stack = np.empty((DEEP, 3), np.int64)
     top = _push(stack, 0, 0, 0, len(leaves))
@@ -237,7 +249,21 @@ def kth(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     k: int, start: int, stop: int, radius: Array,
 ) -> None:  # fmt: skip
-    """Fill in the distance to the k-th other row, for the rows of some asked leaves, in their tree's order."""
+    """Fill in the distance to the k-th other row, for the rows of some asked leaves, in their tree's order.
+
+    Args:
+        leaves: Of the tree, column by column.
+        low: Lower corners of the boxes.
+        high: Upper corners of the boxes.
+        homes: Node of each leaf.
+        asked: Leaves of the asked rows.
+        asked_low: Lower corners of their boxes.
+        asked_high: Upper corners of their boxes.
+        k: Which other row.
+        start: First asked leaf.
+        stop: The leaf after the last.
+        radius: Filled in.
+    """
     near, gaps, apart = np.empty((LEAF, k + 1)), np.empty(LEAF), np.empty(LEAF)
     stack, waits = np.empty((DEEP, 3), np.int64), np.empty(DEEP)
     for here in range(start, stop):
@@ -312,7 +338,22 @@ def count(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     n: int, reaches: Array, start: int, stop: int, counts: Array,
 ) -> None:  # fmt: skip
-    """Fill in how many of n rows lie up to each asked row's reach, itself among them, for the rows of some asked leaves."""
+    """Fill in how many of n rows lie up to each asked row's reach, itself among them, for the rows of some asked leaves.
+
+    Args:
+        leaves: Of the tree, column by column.
+        low: Lower corners of the boxes.
+        high: Upper corners of the boxes.
+        homes: Node of each leaf.
+        asked: Leaves of the asked rows.
+        asked_low: Lower corners of their boxes.
+        asked_high: Upper corners of their boxes.
+        n: Rows of the tree.
+        reaches: Of each asked row.
+        start: First asked leaf.
+        stop: The leaf after the last.
+        counts: Filled in.
+    """
     gaps, apart = np.empty(LEAF), np.empty(LEAF)
     stack, result = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):
@@ -347,7 +388,22 @@ def reach(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     radius: Array, spaces: Array, start: int, stop: int, reaches: Array,
 ) -> None:  # fmt: skip
-    """Fill in, space by space, the largest distance to a row within the joint radius; a space is a mask of columns."""
+    """Fill in, space by space, the largest distance to a row within the joint radius; a space is a mask of columns.
+
+    Args:
+        leaves: Of the tree, column by column.
+        low: Lower corners of the boxes.
+        high: Upper corners of the boxes.
+        homes: Node of each leaf.
+        asked: Leaves of the asked rows.
+        asked_low: Lower corners of their boxes.
+        asked_high: Upper corners of their boxes.
+        radius: Of each asked row.
+        spaces: A mask of columns for each space.
+        start: First asked leaf.
+        stop: The leaf after the last.
+        reaches: Filled in, row × space.
+    """
     gaps, apart = np.empty(LEAF), np.empty(LEAF)
     stack, result = np.empty((DEEP, 3), np.int64), np.empty(len(leaves), np.int64)
     for here in range(start, stop):

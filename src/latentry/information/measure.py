@@ -41,7 +41,7 @@ def mutual_information(
     steps: int | None = None,
     serial: bool = False,
 ) -> Estimate:
-    """I(X; Y), or I(X; Y | Z), of paired rows; the answer does not depend on the units of x, y or z.
+    """Estimate I(X; Y), or I(X; Y | Z), of paired rows; the answer does not depend on the units of x, y or z.
 
     Args:
         x: rows of the first variable, one column or several.
@@ -62,12 +62,18 @@ def mutual_information(
         steps: of training, for the trained estimators.
         serial: rows are in the order of time and depend on those before them; the interval then comes from stretches of rows.
 
+    Returns:
+        Value, interval, method, reason and cautions.
+
+    Raises:
+        DataError: If the variables or settings cannot be used.
+
     Example:
         >>> rng = np.random.default_rng(0)
         >>> x = rng.standard_normal((2000, 1))
         >>> y = 1e-9 * (x + rng.standard_normal((2000, 1)))
-        >>> found = mutual_information(x, y)
-        >>> bool(found.low < 0.3466 < found.high), found.method
+        >>> estimate = mutual_information(x, y)
+        >>> bool(estimate.low < 0.3466 < estimate.high), estimate.method
         (True, 'auto: gaussian')
     """
     check_names(estimator, normalize)
@@ -81,7 +87,7 @@ def mutual_information(
 
 
 def check_names(estimator: str, normalize: str | None) -> None:
-    """Names that exist, or the nearest one that does."""
+    """Check that names exist, and name the nearest that does."""
     if estimator not in ESTIMATORS:
         raise DataError(f"estimator={estimator!r} is not known{nearest(estimator, ESTIMATORS)}")
     if normalize is not None and normalize not in NORMALISERS and normalize != "default":
@@ -89,14 +95,15 @@ def check_names(estimator: str, normalize: str | None) -> None:
 
 
 def label_roles(estimator: str, discrete: Iterable[str] | None) -> Iterable[str] | None:
-    """Which variables are labels, for this estimator."""
+    """Return which variables are labels, for this estimator."""
     if estimator == "discrete":
         return ("x", "y", "given")
     if estimator in TAKES_LABELS:
         return discrete
     if discrete:
         raise DataError(
-            f"estimator={estimator!r} measures numbers, not labels; use 'auto', 'mixed', 'binned' or 'discrete'"
+            f"discrete={discrete!r}: estimator={estimator!r} measures numbers, not labels. "
+            "Use 'auto', 'mixed', 'binned' or 'discrete'."
         )
     return ()
 
@@ -123,7 +130,7 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
 def _interval(
     answer: Answer, question: Question, estimator: str, confidence: float, *, infinite: bool
 ) -> tuple[float, float, tuple[str, ...]]:
-    """Both ends, and what to know about them."""
+    """Return both ends, and what to know about them."""
     error, freedom = _error(answer, question, estimator)
     low, high = interval(answer.value, error, confidence, freedom)
     spoken = _disagreement(answer, error, question, estimator)
@@ -135,7 +142,7 @@ def _interval(
 
 
 def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, float]:
-    """The estimator's own standard error, or one by subsampling; NaN if the parts are too small for the estimator."""
+    """Return the estimator's own standard error, or one by subsampling; NaN if the parts are too small for the estimator."""
     serial = question.options.serial
     if answer.error is not None and not serial:
         return answer.error, np.inf
@@ -156,7 +163,7 @@ def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, f
 
 
 def _disagreement(answer: Answer, error: float, question: Question, estimator: str) -> tuple[str, ...]:
-    """A sentence when one scale for the block and one for each column tell different stories."""
+    """Return a sentence when a scale for the block and a scale for each column lead to different answers."""
     if not estimator.startswith("ksg") or answer.normaliser != "linf" or np.isnan(error):
         return ()
     other = ESTIMATORS[estimator](replace(question, options=replace(question.options, normalize="std"))).value

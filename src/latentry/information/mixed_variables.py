@@ -21,7 +21,19 @@ Array = np.ndarray
 
 
 def ross_local(x: Array, labels: Array, *, k: int = 3, asked: Array | None = None) -> Array:
-    """Contributions to I(X; label) of the rows, or of the asked ones, whose label occurs at least twice.
+    """Return contributions to I(X; label) of the rows, or of the asked ones, whose label occurs at least twice.
+
+    Args:
+        x: Rows of numbers.
+        labels: Codes.
+        k: Neighbours.
+        asked: Rows to answer for; None is every row.
+
+    Returns:
+        Nats for each such row.
+
+    Raises:
+        DataError: If no label repeats.
 
     >>> rng = np.random.default_rng(0)
     >>> label = rng.integers(0, 2, 1000)
@@ -32,7 +44,10 @@ def ross_local(x: Array, labels: Array, *, k: int = 3, asked: Array | None = Non
     sizes = np.bincount(labels)[labels]
     kept = sizes > 1
     if not np.any(kept):
-        raise DataError("every label occurs once: a label must repeat for its rows to have neighbours")
+        raise DataError(
+            "labels: every label occurs once, and a label must repeat for its rows to have neighbours. "
+            "Leave the variable out of discrete."
+        )
     chosen = np.isin(np.arange(len(x)), asked)[kept] if asked is not None else np.ones(np.sum(kept), dtype=bool)
     if chosen.sum() < 2:  # labels repeat so rarely that hardly a row was drawn that has a neighbour
         chosen = np.ones(np.sum(kept), dtype=bool)
@@ -45,27 +60,35 @@ def ross_local(x: Array, labels: Array, *, k: int = 3, asked: Array | None = Non
         near = np.where(copied, _copies(np.column_stack([x, labels]))[chosen], near)
         around = np.where(copied, _copies(x)[chosen], around)
     terms = digamma_of_counts(near) - digamma_of_counts(sizes[chosen]) - digamma_of_counts(around)
-    return special.digamma(len(x)) + terms
+    local: Array = special.digamma(len(x)) + terms
+    return local
 
 
 def _own_radius(x: Array, labels: Array, chosen: Array, near: Array) -> Array:
-    """The distance of each chosen row to its `near`-th neighbour of the same label."""
+    """Measure the distance of each chosen row to its `near`-th neighbour of the same label."""
     radius = np.empty(len(x))
     for label in np.unique(labels[chosen]):
         own = np.flatnonzero(labels == label)
         asked = np.flatnonzero(chosen[own])
         radius[own[asked]] = kth_distance(x[own], int(near[own[0]]), asked)
-    return radius[chosen]
+    return np.asarray(radius[chosen])
 
 
 def _copies(rows: Array) -> Array:
-    """How many rows equal each row, itself among them."""
+    """Count the rows that equal each row, itself among them."""
     _, where, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    return counts[where.reshape(-1)]
+    copies: Array = counts[where.reshape(-1)]
+    return copies
 
 
 def category_columns(codes: Array) -> Array:
-    """Columns whose max-norm distance is 0 within a label and 1 across: the binary digits of the label's number.
+    """Return columns whose max-norm distance is 0 within a label and 1 across: the binary digits of the label's number.
+
+    Args:
+        codes: From 0.
+
+    Returns:
+        (rows, digits).
 
     >>> category_columns(np.array([0, 1, 2])).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
@@ -77,6 +100,17 @@ def category_columns(codes: Array) -> Array:
 def mesner_shalizi_local(
     x: Array, y: Array, z: Array | None = None, *, k: int = 5, asked: Array | None = None
 ) -> Array:
-    """Contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as `category_columns`."""
+    """Return contributions to I(X; Y | Z) for any mixture of continuous and discrete rows, labels as `category_columns`.
+
+    Args:
+        x: Rows.
+        y: Rows.
+        z: Rows of the condition, if any.
+        k: Neighbours.
+        asked: Rows to answer for; None is every row.
+
+    Returns:
+        Nats for each row.
+    """
     check_rows(len(x), k)
     return tied_local(x, y, z, k, asked)

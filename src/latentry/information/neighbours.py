@@ -34,8 +34,10 @@ MANY = 150_000  # numbers in a block below which starting threads costs more tha
 class Neighbourhood:
     """What surrounds each row.
 
-    radius: the joint distance to the k-th neighbour. counts: how many other rows lie within reach, space by space. ties:
-    how many lie up to the radius in the joint space (counted for rule "within"; k otherwise).
+    Args:
+        radius: The joint distance to the k-th neighbour.
+        counts: How many other rows lie within reach, space by space.
+        ties: How many lie up to the radius in the joint space (counted for rule "within"; k otherwise).
     """
 
     radius: Array
@@ -48,10 +50,18 @@ def neighbourhoods(
 ) -> Neighbourhood:
     """Count neighbours of every row in each space, where a space is a tuple of positions in `parts`.
 
-    rule: "strict" counts rows nearer than the k-th joint neighbour (KSG1); "within" also those just as near, and reports
-    how many such rows there are in the joint space (mixed data); "rectangle" gives every space its own radius, the largest
-    distance among the k joint neighbours and rows just as near as the k-th, and counts up to and including it (KSG2).
-    asked: numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
+    Args:
+        parts: Blocks with the same rows.
+        spaces: Tuples of positions in `parts`.
+        k: Which neighbour sets the radius.
+        rule: "strict" counts rows nearer than the k-th joint neighbour (KSG1); "within" also those just as near, and reports
+            how many such rows there are in the joint space (mixed data); "rectangle" gives every space its own radius, the
+            largest distance among the k joint neighbours and rows just as near as the k-th, and counts up to and including it
+            (KSG2).
+        asked: Numbers of the rows to answer for; their neighbours are looked for among all rows. None is every row.
+
+    Returns:
+        Radius, counts in each space, and ties.
 
     >>> x = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> result = neighbourhoods((x, x), ((0,), (1,)), k=1)
@@ -75,8 +85,15 @@ def _on_accelerator(n: int, columns: int) -> bool:
 
 
 def slack(parts: Iterable[Array]) -> float:
-    """A few units in the last place of the largest coordinate."""
-    return 8 * np.finfo(float).eps * max(float(np.max(np.abs(p), initial=0.0)) for p in parts)
+    """Return a few units in the last place of the largest coordinate.
+
+    Args:
+        parts: Blocks.
+
+    Returns:
+        A distance.
+    """
+    return float(8 * np.finfo(float).eps * max(float(np.max(np.abs(p), initial=0.0)) for p in parts))
 
 
 def _tree_neighbourhoods(
@@ -103,6 +120,14 @@ def _masks(parts: tuple[Array, ...], spaces: Spaces) -> Array:
 def kth_distance(rows: Array, k: int, asked: Rows = None) -> Array:
     """Measure the max-norm distance of every row, or of the asked ones, to the k-th other row.
 
+    Args:
+        rows: In any dimension.
+        k: Which other row.
+        asked: Rows to answer for; None is every row.
+
+    Returns:
+        Distances.
+
     >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2).tolist()
     [3.0, 2.0, 3.0]
     """
@@ -120,6 +145,14 @@ def _counts_within(groups: list[Array], reaches: list[Array], asked: Rows) -> tu
 
 def count_within(rows: Array, reach: Array, asked: Rows = None) -> Array:
     """Count the other rows within each row's own reach, or within that of the asked rows.
+
+    Args:
+        rows: In any dimension.
+        reach: Of each answered row.
+        asked: Rows to answer for; None is every row.
+
+    Returns:
+        Counts.
 
     >>> count_within(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 2.0, 1.0])).tolist()
     [1, 2, 0]
@@ -157,7 +190,8 @@ class _Tree:
         finite = np.minimum(reach[asked.order], np.finfo(float).max)  # what fills up the last leaf is at ∞
         answers = np.empty(len(reach), dtype=np.int64)
         result = self._search("count", len(self.order), finite, asked=asked, answers=answers)
-        return np.maximum(result - 1, 0)  # less the row itself; nothing is nearer than a copy
+        others: Array = np.maximum(result - 1, 0)  # less the row itself; nothing is nearer than a copy
+        return others
 
     def reaches(self, radius: Array, spaces: Array, asked: _Tree) -> Array:
         """Measure the largest distance in each space (a mask of columns) to a row within the radius: row × space."""

@@ -36,16 +36,22 @@ def _centred(x: Array) -> Array:
     exponents = np.frexp(np.max(np.abs(x), axis=0, keepdims=True))[1]
     exponent = int(exponents.max())
     x = np.ldexp(x, -exponent)
-    return x - x.mean(axis=0)
+    return np.asarray(x - x.mean(axis=0))
 
 
 def _divided(x: Array, scale: Array | float) -> Array:
     """The block divided by its scale; what does not vary is left at zero."""
-    return np.divide(x, scale, out=np.zeros_like(x), where=np.broadcast_to(np.asarray(scale) > 0, x.shape))
+    return np.asarray(np.divide(x, scale, out=np.zeros_like(x), where=np.broadcast_to(np.asarray(scale) > 0, x.shape)))
 
 
 def std(x: Array) -> Array:
-    """Each column divided by its own standard deviation.
+    """Divide each column by its own standard deviation, after centring.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        The same shape.
 
     >>> std(np.array([[1.0, 10.0], [3.0, 50.0]]))
     array([[-1., -1.],
@@ -58,19 +64,40 @@ def std(x: Array) -> Array:
 
 
 def l2(x: Array) -> Array:
-    """The block divided by sqrt(mean_i ‖x_i‖²), after centring."""
+    """Divide the block by sqrt(mean_i ‖x_i‖²), after centring.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        The same shape.
+    """
     x = _centred(x)
     return _divided(x, float(np.sqrt(np.mean(np.sum(x**2, axis=1)))))
 
 
 def rms(x: Array) -> Array:
-    """The block divided by the root mean square over all its entries: √d times `l2`."""
+    """Divide the block by the root mean square over all its entries: √d times `l2`.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        The same shape.
+    """
     x = _centred(x)
     return _divided(x, float(np.sqrt(np.mean(x**2))))
 
 
 def linf(x: Array) -> Array:
-    """The block divided by mean_i max_j |x_ij|, after centring: the size that max-norm neighbours see."""
+    """Divide the block by mean_i max_j |x_ij|, after centring: the size that max-norm neighbours see.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        The same shape.
+    """
     x = _centred(x)
     return _divided(x, float(np.mean(np.max(np.abs(x), axis=1))))
 
@@ -79,7 +106,14 @@ copula = normal_scores
 
 
 def independent_columns(x: Array) -> Array:
-    """The block without columns that the others determine linearly (pivoted QR)."""
+    """Drop columns that the others determine linearly (pivoted QR).
+
+    Args:
+        x: Rows.
+
+    Returns:
+        The other columns, in their order.
+    """
     r, order = qr(x - x.mean(axis=0), mode="r", pivoting=True)
     size = np.abs(np.diag(r))
     rank = int(np.sum(size > max(x.shape) * np.finfo(float).eps * size[0])) if len(size) else 0
@@ -87,17 +121,23 @@ def independent_columns(x: Array) -> Array:
 
 
 def whiten(x: Array) -> Array:
-    """The block times the symmetric inverse square root of its covariance, less columns that the others determine.
+    """Multiply the block by the symmetric inverse square root of its covariance, less columns that the others determine.
 
     Symmetric, because eigenvectors alone turn by any angle when eigenvalues meet, and a max-norm would notice.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        Uncorrelated columns of unit size.
     """
     x = independent_columns(std(x))
     values, vectors = np.linalg.eigh(x.T @ x / len(x))
-    return x @ (vectors / np.sqrt(values)) @ vectors.T
+    return np.asarray(x @ (vectors / np.sqrt(values)) @ vectors.T)
 
 
 def none(x: Array) -> Array:
-    """The block as it is: only for showing what units do."""
+    """Return the block as it is: only for showing what units do."""
     return x
 
 
@@ -107,7 +147,18 @@ NORMALISERS: dict[str, Callable[[Array], Array]] = {
 
 
 def normalise(x: Array, name: str | None) -> Array:
-    """Apply a normaliser by its name; None is "none"."""
+    """Apply a normaliser by its name; None is "none".
+
+    Args:
+        x: Rows.
+        name: One of ``NORMALISERS``, or None.
+
+    Returns:
+        Normalised rows.
+
+    Raises:
+        DataError: If the name is not known.
+    """
     if name is not None and name not in NORMALISERS:
         raise DataError(f"normalize={name!r} is not known{nearest(name, NORMALISERS)}")
     return NORMALISERS[name or "none"](x)

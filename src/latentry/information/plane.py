@@ -29,7 +29,7 @@ SIZE, MARGIN = 480, 56
 
 @dataclass(frozen=True)
 class PlanePoint:
-    """One layer at one epoch."""
+    """A layer at an epoch."""
 
     epoch: int
     layer: str
@@ -47,11 +47,11 @@ class InformationPlane:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Names in the order in which they were given."""
+        """Return names in the order in which they were given."""
         return tuple(dict.fromkeys(p.layer for p in self.points))
 
     def table(self) -> Array:
-        """Epochs × layers × (I(X; T), I(T; Y))."""
+        """Return epochs × layers × (I(X; T), I(T; Y))."""
         epochs = sorted({p.epoch for p in self.points})
         result = np.full((len(epochs), len(self.layers), 2), np.nan)
         for p in self.points:
@@ -59,7 +59,14 @@ class InformationPlane:
         return result
 
     def to_svg(self, path: str | Path | None = None) -> str:
-        """An image that any browser shows: a path per epoch through the layers, pale early, dark late."""
+        """Draw an image that any browser shows: a path per epoch through the layers, pale early, dark late.
+
+        Args:
+            path: Where to write it, if anywhere.
+
+        Returns:
+            The SVG text.
+        """
         text = _svg(self)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
@@ -81,7 +88,7 @@ def information_plane(
     discrete: Iterable[str] | None = None,
     confidence: float | None = None,
 ) -> InformationPlane:
-    """I(X; T) and I(T; Y) of every recorded layer.
+    """Estimate I(X; T) and I(T; Y) of every recorded layer.
 
     Args:
         activations: epoch → layers, each n × units; layers by name, or in order.
@@ -97,6 +104,12 @@ def information_plane(
         discrete: which of "x", "y" are labels; None reads it off the dtype.
         confidence: of the intervals; None skips them.
 
+    Returns:
+        A point for each layer and epoch.
+
+    Raises:
+        DataError: If there are no activations, or a layer cannot be measured; it names layer and epoch.
+
     Example:
         >>> rng = np.random.default_rng(0)
         >>> x = rng.standard_normal((400, 3))
@@ -106,7 +119,7 @@ def information_plane(
         ((2, 1, 2), True)
     """
     if not activations:
-        raise DataError("activations is empty: give a mapping from epoch to the layers recorded then")
+        raise DataError("activations={}: nothing was recorded. Give a mapping from epoch to the layers recorded then.")
     common = {"normalize": normalize, "units": units, "bins": bins, "correction": correction, "k": k, "seed": seed}
     labels = _labels(x, y, discrete)
 

@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, PRNGKeyArray
 
 from latentry.data import Batch, Dataset
 from latentry.training import Feed, Phase, Task, run
@@ -34,7 +35,10 @@ class TwelveBitRun:
 
 
 def twelve_bit_task() -> tuple[Array, Array]:
-    """All 4096 inputs (±1) and their labels.
+    """Return all 4096 inputs (±1) and their labels.
+
+    Returns:
+        (4096, 12) inputs and 4096 labels.
 
     >>> x, y = twelve_bit_task()
     >>> x.shape, int(y.sum())
@@ -54,11 +58,12 @@ def twelve_bit_task() -> tuple[Array, Array]:
 class _Net(eqx.Module):
     layers: tuple[eqx.nn.Linear, ...]
 
-    def __init__(self, *, key: jax.Array) -> None:
+    def __init__(self, *, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, len(WIDTHS) - 1)
         self.layers = tuple(eqx.nn.Linear(a, b, key=k) for a, b, k in zip(WIDTHS[:-1], WIDTHS[1:], keys, strict=True))
 
-    def activations(self, x: jax.Array) -> list[jax.Array]:
+    def activations(self, x: Float[jax.Array, " inputs"]) -> list[Float[jax.Array, "_"]]:
+        """Return the activations of each layer, the probabilities last."""
         values = []
         for layer in self.layers[:-1]:
             x = jnp.tanh(layer(x))
@@ -66,10 +71,10 @@ class _Net(eqx.Module):
         return [*values, jax.nn.softmax(self.layers[-1](x))]
 
 
-def _cross_entropy(net: _Net, batch: Batch, key: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-    law = jax.vmap(lambda row: net.activations(row)[-1])(batch.values["x"])
+def _cross_entropy(net: _Net, batch: Batch, key: PRNGKeyArray) -> tuple[Float[jax.Array, ""], dict[str, jax.Array]]:
+    probability = jax.vmap(lambda row: net.activations(row)[-1])(batch.values["x"])
     label = batch.values["y"][:, 0].astype(int)
-    paid = -jnp.log(law[jnp.arange(len(label)), label] + 1e-7)
+    paid = -jnp.log(probability[jnp.arange(len(label)), label] + 1e-7)
     return jnp.sum(paid * batch.weight) / jnp.maximum(batch.weight.sum(), 1), {}
 
 
@@ -79,19 +84,29 @@ class _Recorder:
 
     x: Array
     epochs: frozenset[int]
-    found: dict[int, dict[str, Array]]
+    recorded: dict[int, dict[str, Array]]
     count: list[int]
 
-    def __call__(self, net: _Net, data: Dataset, key: jax.Array) -> _Net:
+    def __call__(self, net: _Net, data: Dataset, key: PRNGKeyArray) -> _Net:
         self.count[0] += 1
         if self.count[0] in self.epochs:
             layers = jax.vmap(net.activations)(jnp.asarray(self.x))
-            self.found[self.count[0]] = {f"layer {i + 1}": np.asarray(a) for i, a in enumerate(layers)}
+            self.recorded[self.count[0]] = {f"layer {i + 1}": np.asarray(a) for i, a in enumerate(layers)}
         return net
 
 
 def twelve_bit_run(epochs: int = 400, records: int = 12, seed: int = 0, learning_rate: float = 2e-3) -> TwelveBitRun:
-    """Train on 85 % of the inputs; record all layers at epochs spaced evenly in their logarithm."""
+    """Train on 85 % of the inputs; record all layers at epochs spaced evenly in their logarithm.
+
+    Args:
+        epochs: Passes over the training rows.
+        records: Epochs to record, at most.
+        seed: Of split, weights and batches.
+        learning_rate: Constant.
+
+    Returns:
+        Inputs, labels, activations and accuracy.
+    """
     x, y = twelve_bit_task()
     order = np.random.default_rng(seed).permutation(len(x))
     learn, rest = np.split(order, [int(0.85 * len(x))])
@@ -103,7 +118,7 @@ def twelve_bit_run(epochs: int = 400, records: int = 12, seed: int = 0, learning
     task = Task(lambda key: _Net(key=key), (phase,), Feed(_rows(x, y, learn), 256), None, seed)
     net = run(task, progress=False).result
     said = np.asarray(jax.vmap(net.activations)(jnp.asarray(x[rest]))[-1]).argmax(axis=1)
-    return TwelveBitRun(x, y, recorder.found, float(np.mean(said == y[rest])))
+    return TwelveBitRun(x, y, recorder.recorded, float(np.mean(said == y[rest])))
 
 
 def _rows(x: Array, y: Array, rows: Array) -> Dataset:

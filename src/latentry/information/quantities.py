@@ -28,9 +28,23 @@ def entropy(
     x: ArrayLike, *, estimator: str | None = None, units: str = "nats", discrete: bool | None = None, k: int = 3,
     correction: str = "miller_madow", confidence: float | None = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Entropy of labels, or differential entropy of numbers (which, unlike mutual information, has units in it).
+    """Estimate the entropy of labels, or the differential entropy of numbers (which, unlike mutual information, has units in it).
 
-    estimator: "discrete", "knn" (Kozachenko–Leonenko) or "gaussian"; by default read off the dtype.
+    Args:
+        x: Rows.
+        estimator: "discrete", "knn" (Kozachenko–Leonenko) or "gaussian"; by default read off the dtype.
+        units: "nats" or "bits".
+        discrete: Whether x is a label; None reads it off the dtype.
+        k: Neighbours, for "knn".
+        correction: Of the bias, for "discrete".
+        confidence: Of the interval; None skips it.
+        seed: Of the subsamples.
+
+    Returns:
+        Value and interval.
+
+    Raises:
+        DataError: If x or the settings cannot be used.
 
     >>> e = entropy(np.random.default_rng(0).integers(0, 2, 1000), units="bits")
     >>> bool(abs(e - 1) < 0.01), e.method
@@ -59,7 +73,10 @@ def _gaussian_entropy(rows: Array) -> float:
     exponents = np.frexp(np.max(np.abs(rows), axis=0))[1]
     value = log_determinant(np.ldexp(rows, -exponents), correct=True) + 2 * np.log(2) * exponents.sum()
     if np.isinf(value):
-        raise DataError("some columns of x are constant or determined by others: their differential entropy is −∞")
+        raise DataError(
+            "estimator='gaussian': some columns of x are constant or determined by others, and their differential entropy is −∞. "
+            "Drop them."
+        )
     return float(0.5 * (rows.shape[1] * np.log(2 * np.pi * np.e) + value))
 
 
@@ -97,7 +114,22 @@ def total_correlation(
     x: ArrayLike, *, estimator: str = "ksg", normalize: str | None = "std", units: str = "nats", k: int = 3,
     confidence: float | None = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Σ h(X_j) − h(X): how far the columns of one variable are from independent.
+    """Estimate Σ h(X_j) − h(X): how far the columns of a variable are from independent.
+
+    Args:
+        x: Rows of two or more columns.
+        estimator: "ksg" or "gaussian".
+        normalize: As in :func:`mutual_information`.
+        units: "nats" or "bits".
+        k: Neighbours, for "ksg".
+        confidence: Of the interval; None skips it.
+        seed: Of the subsamples.
+
+    Returns:
+        Value and interval.
+
+    Raises:
+        DataError: If x has a single column, or the settings cannot be used.
 
     >>> rng = np.random.default_rng(0)
     >>> bool(abs(total_correlation(rng.standard_normal((1000, 3)))) < 0.05)
@@ -109,10 +141,12 @@ def total_correlation(
     }
     _check_rule(estimator, rules)
     if normalize == "whiten":
-        raise DataError("normalize='whiten' removes the very dependence that total correlation measures; use 'std'")
+        raise DataError(
+            "normalize='whiten': it removes the very dependence that total correlation measures. Use 'std'."
+        )
     (block,) = as_blocks(x, discrete=())
     if block.d < 2:
-        raise DataError("x has one column; total correlation compares two or more")
+        raise DataError("x: it has 1 column, and total correlation compares columns. Give two or more.")
     varies, scale = np.ptp(block.values, axis=0) > 0, "std" if normalize == "default" else normalize
     spoken = () if varies.all() else (f"{np.sum(~varies)} columns of x are constant and add nothing",)
     if varies.sum() < 2:
@@ -134,7 +168,19 @@ def pairwise(
     x: ArrayLike, y: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
     units: str = "nats", seed: int = 0, k: int | None = None,
 ) -> Array:  # fmt: skip
-    """Matrix of I(x_i; y_j) between columns; with x alone, between its own columns, NaN on the diagonal.
+    """Estimate the matrix of I(x_i; y_j) between columns; with x alone, between its own columns, NaN on the diagonal.
+
+    Args:
+        x: Rows.
+        y: Rows, if any.
+        estimator: As in :func:`mutual_information`.
+        normalize: As in :func:`mutual_information`.
+        units: "nats" or "bits".
+        seed: Of random choices.
+        k: Neighbours, for estimators that count them.
+
+    Returns:
+        (columns of x, columns of y).
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.standard_normal(500)
@@ -145,7 +191,7 @@ def pairwise(
     blocks = as_blocks(x, y, discrete=())
     left, right = blocks[0].values, blocks[-1].values
 
-    def one(i: int, j: int) -> float:
+    def information(i: int, j: int) -> float:
         return mutual_information(
             left[:, i],
             right[:, j],
@@ -161,7 +207,7 @@ def pairwise(
     for i in range(left.shape[1]):
         for j in range(right.shape[1]):
             if y is not None:
-                table[i, j] = one(i, j)
+                table[i, j] = information(i, j)
             elif i < j:
-                table[i, j] = table[j, i] = one(i, j)
+                table[i, j] = table[j, i] = information(i, j)
     return table

@@ -32,20 +32,27 @@ class Options:
     serial: bool = False
 
     def neighbours(self, default: int) -> int:
-        """How many neighbours: the caller's number, or the estimator's own."""
+        """Return how many neighbours: the caller's number, or the estimator's own.
+
+        Args:
+            default: The estimator's own.
+
+        Returns:
+            At least 1.
+        """
         return default if self.k is None else self.k
 
     def __post_init__(self) -> None:
-        """Counts are counts."""
+        """Check that counts are counts."""
         for name in ("k", "bins", "steps"):
             value = getattr(self, name)
             if value is not None and (value != int(value) or value < 1):
-                raise DataError(f"{name}={value} makes no sense: give a whole number of at least 1, or None")
+                raise DataError(f"{name}={value}: it is no count. Give a whole number of at least 1, or None.")
 
 
 @dataclass(frozen=True)
 class Question:
-    """I(X; Y | Z) of these rows, please."""
+    """The variables whose I(X; Y | Z) is asked for, and the settings of all estimators."""
 
     x: Block
     y: Block
@@ -54,21 +61,41 @@ class Question:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks that are there."""
+        """Return the blocks that are there."""
         return (self.x, self.y) if self.given is None else (self.x, self.y, self.given)
 
     def take(self, rows: Array) -> Question:
-        """The same question about some of the rows."""
+        """Return the same question about some of the rows.
+
+        Args:
+            rows: Row numbers.
+
+        Returns:
+            A new question.
+        """
         taken = [replace(b, values=b.values[rows]) for b in self.blocks]
         return Question(*taken, options=self.options) if len(taken) == 3 else replace(self, x=taken[0], y=taken[1])
 
     def normaliser(self, default: str) -> str:
-        """The normaliser to use: the estimator's default unless the caller chose."""
+        """Return the normaliser to use: the estimator's default unless the caller chose.
+
+        Args:
+            default: The estimator's own.
+
+        Returns:
+            A name.
+        """
         chosen = self.options.normalize
         return default if chosen == "default" else chosen or "none"
 
     def say(self, nats: float) -> str:
-        """An amount of information in the caller's units.
+        """Write an amount of information in the caller's units.
+
+        Args:
+            nats: The amount.
+
+        Returns:
+            Number and unit.
 
         >>> block = Block("x", np.zeros((1, 1)))
         >>> Question(block, block, options=Options(units="bits")).say(1.0)
@@ -77,7 +104,14 @@ class Question:
         return f"{nats / NATS_PER_UNIT[self.options.units]:.3f} {self.options.units}"
 
     def numbers(self, name: str) -> tuple[Array, ...]:
-        """The blocks as normalised columns; labels become columns at distance 0 or 1."""
+        """Return the blocks as normalised columns; labels become columns at distance 0 or 1.
+
+        Args:
+            name: Of the normaliser.
+
+        Returns:
+            Columns of each block.
+        """
         return tuple(category_columns(b.values[:, 0]) if b.discrete else normalise(b.values, name) for b in self.blocks)
 
 
@@ -85,8 +119,16 @@ class Question:
 class Answer:
     """A value in nats, how it was obtained, and its standard error if the estimator knows it.
 
-    shortfall: by how much the truth may lie above the value for reasons other than sampling; it raises the upper end.
-    drawn: the standard error of a mean over drawn rows, where not all were looked at; an error by subsampling does not know it.
+    Args:
+        value: In nats.
+        method: Name and settings.
+        normaliser: Its name, or empty.
+        error: Standard error, or None.
+        reason: Why this method.
+        warnings: Sentences for the reader.
+        shortfall: By how much the truth may lie above the value for reasons other than sampling; it raises the upper end.
+        drawn: The standard error of a mean over drawn rows, where not all were looked at; an error by subsampling does not
+            know it.
     """
 
     value: float

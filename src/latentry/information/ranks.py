@@ -11,16 +11,30 @@ Array = np.ndarray
 
 
 def uniforms(x: Array) -> Array:
-    """(rank − ½) / n of each column; ties share their mean rank.
+    """Return (rank − ½) / n of each column; ties have their mean rank.
+
+    Args:
+        x: Rows.
+
+    Returns:
+        Numbers in (0, 1).
 
     >>> uniforms(np.array([[10.0], [30.0]])).tolist()
     [[0.25], [0.75]]
     """
-    return (stats.rankdata(x, axis=0) - 0.5) / len(x)
+    ranks: Array = stats.rankdata(x, axis=0)
+    return (ranks - 0.5) / len(x)
 
 
 def ranks_within(reference: Array, x: Array) -> Array:
-    """The place of new rows among reference rows, kept inside (0, 1).
+    """Return the place of new rows among reference rows, kept inside (0, 1).
+
+    Args:
+        reference: Rows.
+        x: New rows.
+
+    Returns:
+        Numbers in (0, 1).
 
     >>> ranks_within(np.array([[1.0], [2.0], [3.0]]), np.array([[2.5], [9.0]])).tolist()
     [[0.625], [0.875]]
@@ -34,5 +48,14 @@ def ranks_within(reference: Array, x: Array) -> Array:
 
 
 def folds(n: int, count: int, seed: int) -> list[Array]:
-    """A random division of the row numbers into `count` parts of nearly equal size."""
+    """Divide the row numbers at random into `count` parts of nearly equal size.
+
+    Args:
+        n: Rows.
+        count: Parts.
+        seed: Of the division.
+
+    Returns:
+        Row numbers of each part.
+    """
     return np.array_split(np.random.default_rng(seed).permutation(n), count)

@@ -13,7 +13,13 @@ _EVEN = 1e-6  # fraction of a step by which the distances of rounded values may 
 
 
 def lattice_step(column: np.ndarray) -> float:
-    """The step of which all distances between values are multiples; 0 if values do not repeat or there is none.
+    """Return the step of which all distances between values are multiples; 0 if values do not repeat or there is none.
+
+    Args:
+        column: Numbers.
+
+    Returns:
+        The step.
 
     >>> round(lattice_step(np.array([0.1, 0.3, 0.3, 0.9])), 12), lattice_step(np.array([0.0, 1.0, 1.0, 2.718]))
     (0.2, 0.0)
@@ -28,12 +34,20 @@ def lattice_step(column: np.ndarray) -> float:
 
 
 def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-    r"""The blocks with :math:`U(-s/2, s/2)` added to each column of step s.
+    r"""Return the blocks with :math:`U(-s/2, s/2)` added to each column of step s.
 
     Nothing is lost or gained: the rounded value can be read back, so that :math:`I(X + U; Y) = I(X; Y)`. Neighbour
     counts, which are made for continuous values, read rounded ones far too high. Where nearly all rows have k exact copies, all
     blocks and ``labels`` together, nothing is added: counting copies is sharper there. The draws depend on the place of
-    the block alone, since two blocks must not share theirs.
+    the block alone, since two blocks must not have the same.
+
+    Args:
+        parts: Blocks with the same rows.
+        k: Neighbours that will be counted.
+        labels: Of the rows, if any.
+
+    Returns:
+        Blocks.
     """
     steps = [np.array([lattice_step(column) for column in part.T]) for part in parts]
     if not any(np.any(step) for step in steps) or _crowded(np.hstack([*parts, *_columns(labels)]), k):

@@ -22,7 +22,14 @@ LOG_FREEDOM = (np.log(0.3), np.log(200.0))
 
 
 def student_entropy(freedom: float, d: int) -> float:
-    """Differential entropy of the d-dimensional Student distribution with identity dispersion.
+    """Return the differential entropy of the d-dimensional Student distribution with identity dispersion.
+
+    Args:
+        freedom: Degrees of freedom ν.
+        d: Dimensions.
+
+    Returns:
+        Nats.
 
     >>> round(student_entropy(1.0, 1), 4)  # Cauchy: log 4π
     2.531
@@ -34,14 +41,21 @@ def student_entropy(freedom: float, d: int) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """The distinct ranks in (0, 1) and where each entry has its own: columns share them, so each is looked at once."""
+    """The distinct ranks in (0, 1) and where each entry has its own: columns have them in common, so each is looked at once."""
 
     values: Array
     where: Array
 
     @classmethod
     def of(cls, uniforms: Array) -> Ranks:
-        """Collect the distinct ranks of all columns."""
+        """Collect the distinct ranks of all columns.
+
+        Args:
+            uniforms: Ranks in (0, 1), a column for each variable.
+
+        Returns:
+            Distinct ranks, and where each entry has its own.
+        """
         values, where = np.unique(uniforms, return_inverse=True)
         return cls(values, where.reshape(uniforms.shape))
 
@@ -49,9 +63,9 @@ class Ranks:
 def _log_marginal(points: Array, v: float) -> Array:
     """The log-density of one column: normal, or Student with v degrees of freedom."""
     if np.isinf(v):
-        return -(points**2) / 2.0 - np.log(np.sqrt(2 * np.pi))
+        return np.asarray(-(points**2) / 2.0 - np.log(np.sqrt(2 * np.pi)))
     log_norm = np.log(special.poch(0.5 * v, 0.5)) - 0.5 * (np.log(v) + np.log(np.pi))
-    return log_norm - (v + 1) / 2 * np.log1p(points * points / v)
+    return np.asarray(log_norm - (v + 1) / 2 * np.log1p(points * points / v))
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,7 @@ class EllipticalCopula:
 
     @property
     def information(self) -> float:
-        """I(X; Y) in nats, less the bias that estimating the correlations brings."""
+        """Return I(X; Y) in nats, less the bias that estimating the correlations brings."""
         dims = (self.dim_x, len(self.correlation) - self.dim_x)
         value = 0.5 * (_log_det(self.block(0)) + _log_det(self.block(1)) - _log_det(self.correlation))
         bias = 0.5 * (sum(wishart_bias(d, self.n) for d in dims) - wishart_bias(sum(dims), self.n))
@@ -76,46 +90,80 @@ class EllipticalCopula:
         return value - spread * bias + tail
 
     def error(self, ratio: Array) -> float:
-        """Standard error of `information`: of the mean log-ratio over all rows, and of the noise that correlations of zero add.
+        """Estimate the standard error of `information`: of the mean log-ratio, and of the noise that correlations of zero add.
 
         The second part, d_x·d_y / 2n², is the variance of χ²/2n with d_x·d_y degrees of freedom; without it the interval at
         independence would shrink to nothing whenever the fitted correlations happen to be small.
+
+        Args:
+            ratio: Log-ratio of each row.
+
+        Returns:
+            Nats.
         """
         cells = self.dim_x * (len(self.correlation) - self.dim_x)
         return float(np.sqrt(np.var(ratio, ddof=1) / self.n + cells / (2 * self.n**2)))
 
     def block(self, which: int) -> Array:
-        """The correlations inside x (0) or y (1)."""
+        """Return the correlations inside x (0) or y (1).
+
+        Args:
+            which: 0 or 1.
+
+        Returns:
+            A correlation matrix.
+        """
         cut = slice(None, self.dim_x) if which == 0 else slice(self.dim_x, None)
         return self.correlation[cut, cut]
 
     def scores(self, uniforms: Array) -> Array:
-        """Ranks in (0, 1) to the coordinates in which the copula is elliptical."""
+        """Map ranks in (0, 1) to the coordinates in which the copula is elliptical.
+
+        Args:
+            uniforms: Ranks in (0, 1), a column for each variable.
+
+        Returns:
+            The same shape.
+        """
         if np.isinf(self.freedom):
-            return special.ndtri(uniforms)
+            return np.asarray(special.ndtri(uniforms))
         ranks = Ranks.of(uniforms)
-        return special.stdtrit(self.freedom, ranks.values)[ranks.where]
+        return np.asarray(special.stdtrit(self.freedom, ranks.values)[ranks.where])
 
     def log_density(self, ranks: Ranks) -> Array:
-        """Logarithm of the copula density of all columns together."""
+        """Return the logarithm of the copula density of all columns together.
+
+        Args:
+            ranks: Of the rows.
+
+        Returns:
+            A number for each row.
+        """
         v, values = self.freedom, ranks.values
         points = special.ndtri(values) if np.isinf(v) else special.stdtrit(v, values)
         single = np.sum(_log_marginal(points, v)[ranks.where], axis=1)
-        return self._log_pdf(points[ranks.where], self.correlation) - single
+        return np.asarray(self._log_pdf(points[ranks.where], self.correlation) - single)
 
     def log_ratio(self, scores: Array) -> Array:
-        """The log-ratio log p(x, y) − log p(x) − log p(y) at each row."""
+        """Return the log-ratio log p(x, y) − log p(x) − log p(y) at each row.
+
+        Args:
+            scores: As :meth:`scores` returns them.
+
+        Returns:
+            Nats for each row.
+        """
         x, y = scores[:, : self.dim_x], scores[:, self.dim_x :]
         parts = self._log_pdf(x, self.block(0)) + self._log_pdf(y, self.block(1))
-        return self._log_pdf(scores, self.correlation) - parts
+        return np.asarray(self._log_pdf(scores, self.correlation) - parts)
 
     def _log_pdf(self, rows: Array, matrix: Array) -> Array:
         form, log_det = _quadratic_form(rows, matrix)
         d, v = rows.shape[1], self.freedom
         if np.isinf(v):
-            return -0.5 * (form + log_det + d * np.log(2 * np.pi))
+            return np.asarray(-0.5 * (form + log_det + d * np.log(2 * np.pi)))
         log_norm = special.gammaln((v + d) / 2) - special.gammaln(v / 2) - d / 2 * np.log(v * np.pi)
-        return log_norm - 0.5 * log_det - (v + d) / 2 * np.log1p(form / v)
+        return np.asarray(log_norm - 0.5 * log_det - (v + d) / 2 * np.log1p(form / v))
 
 
 def _quadratic_form(rows: Array, matrix: Array) -> tuple[Array, float]:
@@ -131,17 +179,33 @@ def _log_det(matrix: Array) -> float:
 def _correlation(second_moment: Array) -> Array:
     """The correlations, a hair closer to none: columns that repeat each other must not make the matrix singular."""
     size = np.sqrt(np.diag(second_moment))
-    return (1 - 1e-10) * second_moment / np.outer(size, size) + 1e-10 * np.eye(len(size))
+    return np.asarray((1 - 1e-10) * second_moment / np.outer(size, size) + 1e-10 * np.eye(len(size)))
 
 
 def fit_gaussian_copula(uniforms: Array, dim_x: int) -> EllipticalCopula:
-    """Correlations of the normal scores."""
+    """Fit the correlations of the normal scores.
+
+    Args:
+        uniforms: Ranks in (0, 1), a column for each variable.
+        dim_x: Columns that belong to x.
+
+    Returns:
+        The copula.
+    """
     scores = special.ndtri(uniforms)
     return EllipticalCopula(_correlation(scores.T @ scores), np.inf, dim_x, len(uniforms))
 
 
 def fit_student_copula(uniforms: Array, dim_x: int, sweeps: int = 2) -> EllipticalCopula:
-    """Maximum likelihood over ν and P in turn; falls back to ν = ∞ when no finite ν does better.
+    """Fit ν and P in turn by maximum likelihood; fall back to ν = ∞ when no finite ν does better.
+
+    Args:
+        uniforms: Ranks in (0, 1), a column for each variable.
+        dim_x: Columns that belong to x.
+        sweeps: Times that ν is fitted.
+
+    Returns:
+        The copula.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.standard_normal((2000, 2)) / np.sqrt(rng.chisquare(3, (2000, 1)) / 3)

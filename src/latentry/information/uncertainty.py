@@ -34,10 +34,20 @@ ROUNDS = 3
 def subsampling_error(
     value_of: Callable[[Array], float], n: int, seed: int = 0, smallest: int = 30, *, serial: bool = False
 ) -> tuple[float, float]:
-    """Standard error of value_of(all rows), and the degrees of freedom behind it.
+    """Estimate the standard error of value_of(all rows), and the degrees of freedom behind it.
 
-    serial: rows depend on the rows before them; parts are then stretches of rows, which keep that dependence, as the block
+    Where rows depend on the rows before them, parts are stretches of rows, which keep that dependence, as the block
     bootstrap does (Politis, Romano and Wolf, Subsampling, 1999). Right if a stretch is much longer than the dependence.
+
+    Args:
+        value_of: Value on some row numbers.
+        n: Rows.
+        seed: Of the parts.
+        smallest: Rows of a part, at least.
+        serial: Whether rows depend on the rows before them.
+
+    Returns:
+        Standard error and degrees of freedom; NaN if there are too few rows.
 
     >>> rows = np.random.default_rng(0).standard_normal(10_000)
     >>> error, freedom = subsampling_error(lambda i: rows[i].mean(), 10_000)
@@ -65,11 +75,11 @@ def _orders(n: int, parts: int, seed: int, serial: bool) -> list[Array]:
 def check_confidence(confidence: float | None) -> None:
     """Refuse what is no fraction; None is for no interval."""
     if confidence is not None and not 0 < confidence < 1:
-        raise DataError(f"confidence={confidence} must lie between 0 and 1, for instance 0.95")
+        raise DataError(f"confidence={confidence}: it must lie between 0 and 1. Give a fraction, for instance 0.95.")
 
 
 def interval(value: float, error: float, confidence: float, freedom: float = np.inf) -> tuple[float, float]:
-    """The ends value ± t·error.
+    """Return the ends value ± t·error.
 
     >>> [round(end, 2) for end in interval(1.0, 0.1, 0.95)]
     [0.8, 1.2]
@@ -82,6 +92,14 @@ def noncentrality(statistic: float, freedom: int, probability: float) -> float:
     """Return the noncentrality of a χ² at which the statistic is the quantile of a probability; 0 if it is below that at 0.
 
     At 1 − δ it is a lower confidence bound of the noncentrality at level δ, at δ an upper one.
+
+    Args:
+        statistic: Of the χ².
+        freedom: Degrees of freedom.
+        probability: Of the quantile.
+
+    Returns:
+        The noncentrality.
 
     >>> noncentrality(3.0, 4, 0.95), round(noncentrality(30.0, 4, 0.95), 2)
     (0.0, 12.18)
@@ -105,7 +123,14 @@ class PermutationTest:
 
 
 def permutation_p_value(observed: float, shuffled: Array) -> float:
-    """(1 + b) / (1 + B), b the shuffled values that reach the observed one: never zero, exact under independence.
+    """Return (1 + b) / (1 + B), b the shuffled values that reach the observed one: never zero, exact under independence.
+
+    Args:
+        observed: The statistic.
+        shuffled: B statistics of shuffled rows.
+
+    Returns:
+        The p-value.
 
     >>> permutation_p_value(3.0, np.array([1.0, 2.0, 4.0]))
     0.5
@@ -114,7 +139,14 @@ def permutation_p_value(observed: float, shuffled: Array) -> float:
 
 
 def stratified_permutation(labels: Array, rng: np.random.Generator) -> Array:
-    """Row numbers shuffled among rows with the same label: exact, whatever the distribution within a label.
+    """Shuffle row numbers among rows with the same label: exact, whatever the distribution within a label.
+
+    Args:
+        labels: Of each row.
+        rng: Source of random numbers.
+
+    Returns:
+        Row numbers.
 
     >>> stratified_permutation(np.array([0, 1, 1]), np.random.default_rng(0))[0].item()
     0
@@ -125,10 +157,18 @@ def stratified_permutation(labels: Array, rng: np.random.Generator) -> Array:
 
 
 def local_permutation(given: Array, rng: np.random.Generator, neighbours: int = 5) -> Array:
-    """Row numbers shuffled among rows with similar z, each used once where possible (Runge, AISTATS 2018).
+    """Shuffle row numbers among rows with similar z, each used once where possible (Runge, AISTATS 2018).
 
     The size of a column of z decides what is similar: normalise first. Rows with the same z are near each other in an order
     that chance decides, so that all of them take part.
+
+    Args:
+        given: Rows of z, normalised.
+        rng: Source of random numbers.
+        neighbours: Rows that count as similar.
+
+    Returns:
+        Row numbers.
 
     >>> z = np.array([[0.0], [0.1], [9.0], [9.1]])
     >>> sorted(local_permutation(z, np.random.default_rng(0), neighbours=2)[:2].tolist())

@@ -27,7 +27,15 @@ LEVEL = 0.01  # of the test: one Gaussian copula in a hundred is doubted without
 
 
 def extrapolated(fine: float, coarse: float, rate: float) -> float:
-    """What is still missing from `fine`, if the bias grows by 2^rate from it to `coarse`; never less than nothing.
+    """Return what is still missing from `fine`, if the bias grows by 2^rate from it to `coarse`; never less than nothing.
+
+    Args:
+        fine: Estimate with the smaller bias.
+        coarse: Estimate with the larger bias.
+        rate: Power of two by which the bias grows.
+
+    Returns:
+        Nats.
 
     >>> extrapolated(0.9, 0.8, 1.0)  # bias .1 and .2
     0.1
@@ -44,29 +52,36 @@ class Residue:
     gain: float
 
     @property
-    def found(self) -> bool:
-        """Whether the copula is refuted."""
+    def refuted(self) -> bool:
+        """Return whether the copula is refuted."""
         return self.p_value < LEVEL
 
 
 def residue(x: Array, y: Array) -> Residue:
     """Test normal scores for dependence beyond correlation.
 
+    Args:
+        x: Normal scores.
+        y: Normal scores.
+
+    Returns:
+        The smallest p-value, its pattern, and how much more wider columns read.
+
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((800, 2))
     >>> bent = x**2 + rng.standard_normal((800, 2))
-    >>> residue(x, x + rng.standard_normal((800, 2))).found, residue(x, bent).found
+    >>> residue(x, x + rng.standard_normal((800, 2))).refuted, residue(x, bent).refuted
     (False, True)
     """
     x, y = whiten(x), whiten(y)  # symmetric, so that columns keep their place: what differs often does so in a few
-    found = [_worst(name, f, e) for a, b in ((x, y), (y, x)) for name, f, e in _patterns(a, b)]
-    p_value, where = min(found)
+    tests = [_worst(name, f, e) for a, b in ((x, y), (y, x)) for name, f, e in _patterns(a, b)]
+    p_value, where = min(tests)
     gain = gaussian_information(*map(_widened, (x, y))) - gaussian_information(x, y)
-    return Residue(min(1.0, len(found) * p_value), where, max(0.0, gain))
+    return Residue(min(1.0, len(tests) * p_value), where, max(0.0, gain))
 
 
 def _length(x: Array) -> Array:
-    return np.sum(x**2, axis=1, keepdims=True) / x.shape[1] - 1
+    return np.asarray(np.sum(x**2, axis=1, keepdims=True) / x.shape[1] - 1)
 
 
 def _widened(x: Array) -> Array:

@@ -26,23 +26,53 @@ class Head(eqx.Module):
     @property
     @abstractmethod
     def parameters(self) -> int:
-        """Numbers per entry."""
+        """Count the numbers per entry."""
 
     def features(self, x: Entries) -> Float[Array, "..."]:
-        """What an encoder sees of a row."""
+        """Return what an encoder sees of a row.
+
+        Args:
+            x: A row.
+
+        Returns:
+            The row, or a transformation of it.
+        """
         return x
 
     @abstractmethod
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """Log density of each entry."""
+        """Return the log density of each entry.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
+        """
 
     @abstractmethod
     def mean(self, outputs: Outputs) -> Entries:
-        """Expected value of each entry."""
+        """Return the expected value of each entry.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            Means, in the shape of a row.
+        """
 
     @abstractmethod
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """A sample of each entry."""
+        """Draw a sample of each entry.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
 
 
 class Gaussian(Head):
@@ -56,20 +86,43 @@ class Gaussian(Head):
 
     @property
     def parameters(self) -> int:
-        """The mean."""
+        """Return 1: the mean."""
         return 1
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """Normal log density."""
+        """Return the normal log density of each entry.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
+        """
         log_scale = self._log_scale()
         return -0.5 * ((x - outputs[..., 0]) * jnp.exp(-log_scale)) ** 2 - log_scale - 0.5 * math.log(2 * math.pi)
 
     def mean(self, outputs: Outputs) -> Entries:
-        """The output itself."""
+        """Return the output itself.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            A value for each entry.
+        """
         return outputs[..., 0]
 
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """The mean plus noise."""
+        """Draw the mean plus noise.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
         mean = outputs[..., 0]
         return mean + jnp.exp(self._log_scale()) * jax.random.normal(key, mean.shape)
 
@@ -83,20 +136,43 @@ class Bernoulli(Head):
 
     @property
     def parameters(self) -> int:
-        """The log-odds."""
+        """Return 1: the log-odds."""
         return 1
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """X log p + (1 - x) log(1 - p), without overflow."""
+        """Return x log p + (1 - x) log(1 - p), without overflow.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
+        """
         logits = outputs[..., 0]
         return x * logits - jax.nn.softplus(logits)
 
     def mean(self, outputs: Outputs) -> Entries:
-        """Probability of one."""
+        """Return the probability of 1.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            A value for each entry.
+        """
         return jax.nn.sigmoid(outputs[..., 0])
 
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """Zeros and ones."""
+        """Draw zeros and ones.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
         return jax.random.bernoulli(key, self.mean(outputs)).astype(outputs.dtype)
 
 
@@ -111,18 +187,32 @@ class Concrete(Head):
 
     @property
     def parameters(self) -> int:
-        """The log-odds."""
+        """Return 1: the log-odds."""
         return 1
 
     def features(self, x: Entries) -> Float[Array, "..."]:
-        """The noisy log-odds."""
+        """Return the noisy log-odds.
+
+        Args:
+            x: A row.
+
+        Returns:
+            What an encoder sees.
+        """
         return self.temperature * _logit(x)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """Logistic log density of the noise, with the Jacobian of the squashing.
+        """Return the logistic log density of the noise, with the Jacobian of the squashing.
 
         Single precision cannot tell values near 0 or 1 apart: beyond a millionth they count as "that far or farther", with
         the probability of it, which is the coin's as the temperature falls.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
         """
         noise = self.temperature * _logit(x) - outputs[..., 0]
         stretch = math.log(self.temperature) - jnp.log(_inside(x)) - jnp.log1p(-_inside(x))
@@ -131,11 +221,26 @@ class Concrete(Head):
         return jnp.where((x > _EDGE) & (x < 1 - _EDGE), inner, outer)
 
     def mean(self, outputs: Outputs) -> Entries:
-        """The median: the mean has no closed form."""
+        """Return the median: the mean has no closed form.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            A value for each entry.
+        """
         return jax.nn.sigmoid(outputs[..., 0] / self.temperature)
 
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """Strictly between 0 and 1."""
+        """Draw values strictly between 0 and 1.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
         noise = jax.random.logistic(key, outputs[..., 0].shape)
         return _inside(jax.nn.sigmoid((outputs[..., 0] + noise) / self.temperature))
 
@@ -152,30 +257,60 @@ def _logit(x: Entries) -> Entries:
 
 
 class Categorical(Head):
-    """One of ``levels`` per entry, coded 0, 1, 2, ...; the outputs are unnormalised log-probabilities."""
+    """A level of ``levels`` per entry, coded 0, 1, 2, ...; the outputs are unnormalised log-probabilities."""
 
     levels: int = eqx.field(static=True)
 
     @property
     def parameters(self) -> int:
-        """One per level."""
+        """Count the levels."""
         return self.levels
 
     def features(self, x: Entries) -> Float[Array, "..."]:
-        """Indicators of the levels: their order means nothing."""
+        """Return indicators of the levels: their order means nothing.
+
+        Args:
+            x: A row.
+
+        Returns:
+            What an encoder sees.
+        """
         return jax.nn.one_hot(x.astype(jnp.int32), self.levels).reshape(-1)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """Log probability of the level that was seen."""
+        """Return the log probability of the observed level.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
+        """
         code = x.astype(jnp.int32)[..., None]
         return jnp.take_along_axis(jax.nn.log_softmax(outputs, axis=-1), code, axis=-1)[..., 0]
 
     def mean(self, outputs: Outputs) -> Entries:
-        """The most probable level: levels have no average."""
+        """Return the most probable level: levels have no average.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            A value for each entry.
+        """
         return outputs.argmax(axis=-1).astype(outputs.dtype)
 
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """A level."""
+        """Draw a level.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
         return jax.random.categorical(key, outputs, axis=-1).astype(outputs.dtype)
 
 
@@ -186,24 +321,54 @@ class Poisson(Head):
 
     @property
     def parameters(self) -> int:
-        """The log-rate."""
+        """Return 1: the log-rate."""
         return 1
 
     def features(self, x: Entries) -> Float[Array, "..."]:
-        """Logarithms: counts span orders of magnitude."""
+        """Return logarithms: counts span orders of magnitude.
+
+        Args:
+            x: A row.
+
+        Returns:
+            What an encoder sees.
+        """
         return jnp.log1p(x)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
-        """X log r - r - log x!."""
+        """Return x log r - r - log x!.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            x: A row.
+
+        Returns:
+            Log densities, in the shape of the row.
+        """
         log_rate = jnp.minimum(outputs[..., 0], self.largest)
         return x * log_rate - jnp.exp(log_rate) - jax.lax.lgamma(x + 1)
 
     def mean(self, outputs: Outputs) -> Entries:
-        """The rate."""
+        """Return the rate.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+
+        Returns:
+            A value for each entry.
+        """
         return jnp.exp(jnp.minimum(outputs[..., 0], self.largest))
 
     def draw(self, outputs: Outputs, key: PRNGKeyArray) -> Entries:
-        """Counts."""
+        """Draw counts.
+
+        Args:
+            outputs: Of the decoder, ``parameters`` numbers for each entry.
+            key: Of random numbers.
+
+        Returns:
+            A row.
+        """
         return jax.random.poisson(key, self.mean(outputs)).astype(outputs.dtype)
 
 
@@ -213,7 +378,21 @@ HEADS = ("gaussian", "bernoulli", "categorical", "poisson", "concrete")
 def head_for(
     name: str, shape: tuple[int, ...], *, levels: int = 0, scale: float | None = None, temperature: float = 0.5
 ) -> Head:
-    """The head of that name for rows of a shape; ``scale`` fixes the Gaussian's standard deviation."""
+    """Return the head of that name for rows of a shape.
+
+    Args:
+        name: One of ``HEADS``.
+        shape: Of a row.
+        levels: Of "categorical".
+        scale: Fixes the standard deviation of "gaussian"; None learns it.
+        temperature: Of "concrete".
+
+    Returns:
+        The head.
+
+    Raises:
+        DataError: If the name is not known.
+    """
     if name == "gaussian":
         return Gaussian(_log_scales(shape, scale), learned=scale is None)
     if name == "categorical":
@@ -222,10 +401,11 @@ def head_for(
         return Concrete(temperature)
     if name in HEADS:
         return {"bernoulli": Bernoulli, "poisson": Poisson}[name]()
-    raise DataError(f"likelihood {name!r} is not known{nearest(name, HEADS)}")
+    raise DataError(f"likelihood={name!r} is not known{nearest(name, HEADS)}")
 
 
 def _log_scales(shape: tuple[int, ...], scale: float | None) -> Array:
     columns = shape if len(shape) == 1 else shape[-1:] if shape[-1] <= 4 else ()
     # A learned scale starts below the data's own spread: at the spread, a latent may look not worth its cost.
-    return jax.device_put(np.full(columns, -1.0 if scale is None else math.log(scale), dtype=np.float32))
+    start: Array = jax.device_put(np.full(columns, -1.0 if scale is None else math.log(scale), dtype=np.float32))
+    return start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -21,10 +22,15 @@ Rowwise = Callable[[Array], Array]  # (rows, n) to (rows, d), each row by itself
 def jacobians(
     function: Rowwise, points: Float[Array, "rows n"], *, directions: int | None = None
 ) -> Float[Array, "rows d n"]:
-    """Exact Jacobian of a function at every row, by forward derivatives along all axes.
+    """Return the exact Jacobian of a function at every row, by forward derivatives along all axes.
 
-    ``function`` maps rows to rows, each by itself. ``directions`` bounds how many axes are worked on at once, and so the
-    memory: that many times what the function needs.
+    Args:
+        function: Maps rows to rows, each by itself.
+        points: Rows.
+        directions: Axes worked on at once, which bounds the memory: that many times what the function needs. All by default.
+
+    Returns:
+        A Jacobian for each row.
 
     >>> double = lambda z: jnp.column_stack([z[:, 0] * z[:, 1], z[:, 1]])
     >>> jacobians(double, jnp.array([[2.0, 3.0]]))[0].tolist()
@@ -34,27 +40,45 @@ def jacobians(
 
     def along(direction: Array) -> Array:
         tangent = jnp.broadcast_to(direction, points.shape)
-        return jax.jvp(function, (points,), (tangent,))[1]
+        _, derivative = jax.jvp(function, (points,), (tangent,))
+        return cast(Array, derivative)
 
     at_once = size if directions is None else min(directions, size)
     short = -size % at_once
     axes = jnp.concatenate([jnp.eye(size), jnp.zeros((short, size))]).reshape(-1, at_once, size)
-    found = jax.vmap(along)(axes[0])[None] if len(axes) == 1 else jax.lax.map(jax.vmap(along), axes)
-    return jnp.moveaxis(found.reshape(-1, *found.shape[2:])[:size], 0, -1)
+    columns = jax.vmap(along)(axes[0])[None] if len(axes) == 1 else jax.lax.map(jax.vmap(along), axes)
+    return jnp.moveaxis(columns.reshape(-1, *columns.shape[2:])[:size], 0, -1)
 
 
 def strengths(
     jacobian: Float[Array, "rows d n"], latent_scale: Float[Array, " n"], data_scale: Float[Array, " d"]
 ) -> Float[Array, "rows d n"]:
-    r""":math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`: the same in whatever units latents and data come."""
+    r"""Return :math:`|\partial x_i/\partial z_j|\,\sigma(z_j)/\sigma(x_i)`: the same in whatever units latents and data come.
+
+    Args:
+        jacobian: Of each row.
+        latent_scale: Standard deviations of the latents.
+        data_scale: Standard deviations of the variables.
+
+    Returns:
+        Strengths, without units.
+    """
     return jnp.abs(jacobian) * latent_scale / data_scale[:, None]
 
 
 def penalty(strength: Float[Array, "rows d k"], kind: str, threshold: float) -> Float[Array, ""]:
-    r"""Sum over variables and latents of a function of each strength a, mean over rows.
+    r"""Sum a function of each strength a over variables and latents, and return the mean over rows.
 
     "l1": a. "l2": a², which spreads rather than selects; there for comparison. "capped": :math:`\min(a/\tau, 1)`, the
-    number of strengths above the threshold τ, with a slope below it.
+    number of strengths above the threshold τ, with a derivative below it.
+
+    Args:
+        strength: Of each row.
+        kind: "l1", "l2" or "capped".
+        threshold: τ of "capped".
+
+    Returns:
+        A scalar.
     """
     if kind == "l2":
         strength = strength**2
@@ -92,7 +116,7 @@ class SparsityTerm:
         for name, known in (("kind", PENALTIES), ("derivative", DERIVATIVES)):
             if getattr(self, name) not in known:
                 raise DataError(
-                    f"{name} = {getattr(self, name)!r} is not known{nearest(str(getattr(self, name)), known)}"
+                    f"{name}={getattr(self, name)!r} is not known{nearest(str(getattr(self, name)), known)}"
                 )
 
     def __call__(
@@ -103,23 +127,31 @@ class SparsityTerm:
         data_scale: Float[Array, " d"],
         key: PRNGKeyArray,
     ) -> Float[Array, ""]:
-        """Penalty of the decoder at the given latents."""
+        """Return the penalty of the decoder at the given latents."""
         if self.derivative == "exact":
-            found = jacobians(decode, points, directions=self.directions)
-            return self.of(strengths(found, latent_scale, data_scale))
+            exact = jacobians(decode, points, directions=self.directions)
+            return self.of(strengths(exact, latent_scale, data_scale))
         count, size = self.directions or 1, points.shape[1]
-        axes = jax.vmap(lambda one: jax.random.permutation(one, size)[:count])(jax.random.split(key, len(points)))
-        columns = [self._slope(decode, points, axes[:, k], latent_scale) for k in range(min(count, size))]
+        axes = jax.vmap(lambda k: jax.random.permutation(k, size)[:count])(jax.random.split(key, len(points)))
+        columns = [self._derivative(decode, points, axes[:, i], latent_scale) for i in range(min(count, size))]
         strength = jnp.abs(jnp.stack(columns, axis=-1)) / data_scale[:, None]
         return self.of(strength) * size / strength.shape[-1]
 
     def of(self, strength: Float[Array, "rows d k"]) -> Float[Array, ""]:
-        """Penalty of given strengths."""
+        """Return the penalty of given strengths.
+
+        Args:
+            strength: Of each row.
+
+        Returns:
+            A scalar.
+        """
         return penalty(strength, self.kind, self.threshold)
 
-    def _slope(self, decode: Rowwise, points: Array, axis: Array, latent_scale: Array) -> Array:
-        """Change of each variable along one axis a row, per deviation of that latent."""
+    def _derivative(self, decode: Rowwise, points: Array, axis: Array, latent_scale: Array) -> Array:
+        """Return the change of each variable along an axis for each row, per deviation of that latent."""
         direction = jax.nn.one_hot(axis, points.shape[1]) * latent_scale
         if self.derivative == "differences":
             return (decode(points + self.step * direction) - decode(points)) / self.step
-        return jax.jvp(decode, (points,), (direction,))[1]
+        _, derivative = jax.jvp(decode, (points,), (direction,))
+        return cast(Array, derivative)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -18,12 +18,21 @@ from jaxtyping import Array, PRNGKeyArray
 
 __all__ = ["convolution", "linear", "uniform"]
 
+Layer = TypeVar("Layer", eqx.nn.Linear, eqx.nn.Conv)
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
 
 
 def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> eqx.nn.Linear:
     """Build an affine layer with Equinox's own initial weights.
+
+    Args:
+        inputs: How many.
+        outputs: How many.
+        key: Of random numbers.
+
+    Returns:
+        The layer.
 
     >>> layer = linear(3, 2, key=jax.random.key(0))
     >>> bool(np.allclose(layer.weight, eqx.nn.Linear(3, 2, key=jax.random.key(0)).weight, atol=1e-7))
@@ -35,42 +44,71 @@ def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> eqx.nn.Linear:
 
 @lru_cache(maxsize=256)
 def _blank_linear(inputs: int, outputs: int, *, wide: bool) -> eqx.nn.Linear:
-    """Trace Equinox's layer once for a shape; ``wide`` tells 64-bit numbers apart."""
-    return eqx.filter_eval_shape(eqx.nn.Linear, inputs, outputs, key=jax.eval_shape(jax.random.key, 0))
+    """Trace Equinox's layer once for a shape; ``wide`` separates 64-bit numbers."""
+    blank: eqx.nn.Linear = eqx.filter_eval_shape(eqx.nn.Linear, inputs, outputs, key=jax.eval_shape(jax.random.key, 0))
+    return blank
 
 
 def convolution(
     axes: int, inputs: int, outputs: int, strides: tuple[int, ...] | int = 1, *, key: PRNGKeyArray
 ) -> eqx.nn.Conv:
-    """Build a convolution of 3 points along each axis, padded by one, with Equinox's own initial weights."""
-    blank = eqx.filter_eval_shape(eqx.nn.Conv, axes, inputs, outputs, 3, strides, padding=1, key=key)
+    """Build a convolution of 3 points along each axis, padded by one, with Equinox's own initial weights.
+
+    Args:
+        axes: Of the grid.
+        inputs: Channels.
+        outputs: Channels.
+        strides: Along each axis.
+        key: Of random numbers.
+
+    Returns:
+        The layer.
+    """
+    blank: eqx.nn.Conv = eqx.filter_eval_shape(eqx.nn.Conv, axes, inputs, outputs, 3, strides, padding=1, key=key)
     return _drawn(blank, 1 / math.sqrt(inputs * 3**axes), key)
 
 
-def _drawn(blank: Any, bound: float, key: PRNGKeyArray) -> Any:
+def _drawn(blank: Layer, bound: float, key: PRNGKeyArray) -> Layer:
+    assert blank.bias is not None
     keys = jax.random.split(key, 2)
     shapes = (blank.weight.shape, blank.bias.shape)
-    drawn = tuple(uniform(k, shape, -bound, bound) for k, shape in zip(keys, shapes, strict=True))
-    return eqx.tree_at(lambda layer: (layer.weight, layer.bias), blank, drawn)
+    weights = tuple(uniform(k, shape, -bound, bound) for k, shape in zip(keys, shapes, strict=True))
+    drawn: Layer = eqx.tree_at(lambda layer: (layer.weight, layer.bias), blank, weights)
+    return drawn
 
 
 def uniform(key: PRNGKeyArray, shape: tuple[int, ...], low: float, high: float) -> Array:
-    """Draw what ``jax.random.uniform(key, shape, minval=low, maxval=high)`` draws, to the last bit but one."""
+    """Draw what ``jax.random.uniform(key, shape, minval=low, maxval=high)`` draws, to the last bit but one.
+
+    Args:
+        key: Of random numbers.
+        shape: Of the array.
+        low: Least value.
+        high: Greatest value.
+
+    Returns:
+        The array, on the device.
+    """
     unlike = isinstance(key, jax.core.Tracer) or jax.config.jax_enable_x64  # type: ignore[attr-defined]
     if unlike or str(jax.random.key_impl(key)) != "threefry2x32" or not jax.config.jax_threefry_partitionable:  # type: ignore[attr-defined]
         return jax.random.uniform(key, shape, minval=low, maxval=high)
     place = np.arange(math.prod(shape), dtype=np.uint64)
-    one, two = np.asarray(jax.random.key_data(key))
-    bits = np.bitwise_xor(*_threefry(one, two, (place >> np.uint64(32)).astype(np.uint32), place.astype(np.uint32)))
+    first, second = np.asarray(jax.random.key_data(key))
+    bits = np.bitwise_xor(
+        *_threefry(first, second, (place >> np.uint64(32)).astype(np.uint32), place.astype(np.uint32))
+    )
     mantissa = (bits >> np.uint32(9)) | np.uint32(0x3F800000)  # a float32 between 1 and 2
     unit = mantissa.view(np.float32) - np.float32(1)
     drawn = unit * np.float32(np.float32(high) - np.float32(low)) + np.float32(low)
-    return jax.device_put(np.maximum(np.float32(low), drawn).reshape(shape))
+    placed: Array = jax.device_put(np.maximum(np.float32(low), drawn).reshape(shape))
+    return placed
 
 
-def _threefry(one: np.uint32, two: np.uint32, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _threefry(
+    first: np.uint32, second: np.uint32, left: np.ndarray, right: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Scramble pairs of 32-bit counters in twenty rounds (Threefry-2x32)."""
-    keys = (one, two, one ^ two ^ _PARITY)
+    keys = (first, second, first ^ second ^ _PARITY)
     left, right = left + keys[0], right + keys[1]
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:

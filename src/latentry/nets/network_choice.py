@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +18,9 @@ from latentry.nets.images.convolution_networks import ConvolutionDecoder, Convol
 __all__ = ["ARCHITECTURES", "FlatDecoder", "FlatEncoder", "decoder_for", "encoder_for"]
 
 ARCHITECTURES = ("auto", "dense", "convolution")
-Build = Callable[..., Any]
+Network = Callable[[Array], Array]
+Build = Callable[..., Network]
+_shape: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct  # JAX has no types for it
 _WIDEST = 16  # channels at full resolution
 
 
@@ -61,8 +62,22 @@ class FlatDecoder(eqx.Module):
 
 def encoder_for(
     shape: tuple[int, ...], outputs: int, *, hidden: Sequence[int], architecture: str | Build, key: PRNGKeyArray
-) -> Any:
-    """An encoder from one row to ``outputs`` numbers; ``architecture`` may be the user's own ``build(shape, outputs, key)``."""
+) -> Network:
+    """Build an encoder from a row to ``outputs`` numbers.
+
+    Args:
+        shape: Of a row.
+        outputs: How many numbers.
+        hidden: Widths of dense layers; the first sets the channels of convolutions.
+        architecture: One of ``ARCHITECTURES``, or the user's own ``build(shape, outputs, key)``.
+        key: Of random numbers.
+
+    Returns:
+        A network from a row to a vector.
+
+    Raises:
+        DataError: If the architecture is not known, does not suit the shape, or gives another shape.
+    """
     if callable(architecture):
         return _checked(architecture, _built(architecture, shape, outputs, key), shape, (outputs,))
     if _convolves(shape, architecture):
@@ -78,8 +93,23 @@ def decoder_for(
     hidden: Sequence[int],
     architecture: str | Build,
     key: PRNGKeyArray,
-) -> Any:
-    """A decoder from ``inputs`` latents to ``parameters`` numbers for each entry of a row."""
+) -> Network:
+    """Build a decoder from ``inputs`` latents to ``parameters`` numbers for each entry of a row.
+
+    Args:
+        inputs: How many latents.
+        shape: Of a row.
+        parameters: Numbers for each entry.
+        hidden: Widths of dense layers; the first sets the channels of convolutions.
+        architecture: One of ``ARCHITECTURES``, or the user's own ``build(inputs, shape, key)``.
+        key: Of random numbers.
+
+    Returns:
+        A network from latents to (shape of a row, parameters).
+
+    Raises:
+        DataError: If the architecture is not known, does not suit the shape, or gives another shape.
+    """
     if callable(architecture):
         net = _built(architecture, inputs, (*shape, parameters), key)
         return _checked(architecture, net, (inputs,), (*shape, parameters))
@@ -90,9 +120,11 @@ def decoder_for(
 
 def _convolves(shape: tuple[int, ...], architecture: str) -> bool:
     if architecture not in ARCHITECTURES:
-        raise DataError(f"architecture {architecture!r} is not known{nearest(architecture, ARCHITECTURES)}")
+        raise DataError(f"architecture={architecture!r} is not known{nearest(architecture, ARCHITECTURES)}")
     if architecture == "convolution" and len(shape) < 2:
-        raise DataError(f"rows of shape {shape} have no axis to convolve over: give curves as (length, 1).")
+        raise DataError(
+            f"architecture={architecture!r}: rows of shape {shape} have no axis to convolve over. Give curves as (length, 1)."
+        )
     return len(shape) >= 2 and architecture != "dense"
 
 
@@ -101,25 +133,28 @@ def _width(hidden: Sequence[int]) -> int:
     return min(_WIDEST, max(4, (hidden[0] if hidden else 32) // 4))
 
 
-def _built(build: Build, *arguments: Any) -> Any:
+def _built(build: Build, *arguments: int | tuple[int, ...] | PRNGKeyArray) -> Network:
     name = getattr(build, "__name__", type(build).__name__)
     try:
         inspect.signature(build).bind(*arguments)
     except TypeError as problem:
         raise DataError(
-            f"{name} must take (shape, outputs, key) as encoder or (latents, shape, key) as decoder: {problem}."
+            f"architecture={name}: {problem}. It must take (shape, outputs, key) as encoder or (latents, shape, key) as decoder."
         ) from None
     return build(*arguments)
 
 
-def _checked(build: Build, net: Any, into: tuple[int, ...], out: tuple[int, ...]) -> Any:
+def _checked(build: Build, net: Network, into: tuple[int, ...], out: tuple[int, ...]) -> Network:
     name = getattr(build, "__name__", type(build).__name__)
     try:
-        found = eqx.filter_eval_shape(net, jax.ShapeDtypeStruct(into, jnp.float32)).shape
+        given = eqx.filter_eval_shape(net, _shape(into, jnp.float32)).shape
     except Exception as problem:
-        raise DataError(f"the network that {name} built does not take an array of shape {into}: {problem}") from problem
-    if found != out:
         raise DataError(
-            f"the network that {name} built gives shape {found} for an input of shape {into}; it must give {out}."
+            f"architecture={name}: the network that it built does not take an array of shape {into}: {problem}"
+        ) from problem
+    if given != out:
+        raise DataError(
+            f"architecture={name}: the network that it built gives shape {given} for an input of shape {into}. "
+            f"It must give {out}."
         )
     return net

@@ -1,4 +1,4 @@
-"""Several opinions about one latent, as one."""
+"""Posteriors of several modalities, combined."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ def product_of_experts(
     observed: Mapping[str, Float[Array, " rows"]],
     prior: tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]] | None = None,
 ) -> tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]:
-    r"""Mean and standard deviation of :math:`N(m, s^2)\prod_m N(\mu_m, \sigma_m^2)^{o_m}`.
+    r"""Return mean and standard deviation of :math:`N(m, s^2)\prod_m N(\mu_m, \sigma_m^2)^{o_m}`.
 
-    The prior counts as one expert, so that a row with nothing observed has a posterior too (Wu and Goodman,
-    *Multimodal generative models for scalable weakly-supervised learning*, 2018). It is given as mean and log-scale
-    for each row; by default it is standard normal.
+    The prior counts as an expert, so that a row with nothing observed has a posterior too (Wu and Goodman,
+    *Multimodal generative models for scalable weakly-supervised learning*, 2018).
+
+    Args:
+        means: Of each modality.
+        log_scales: Logarithms of standard deviations, of each modality.
+        observed: 1 where a row has the modality, else 0.
+        prior: Mean and log-scale for each row; standard normal by default.
+
+    Returns:
+        Mean and standard deviation of each latent of each row.
     """
     like = next(iter(means.values()))
     location, log_scale = (jnp.zeros_like(like), jnp.zeros_like(like)) if prior is None else prior

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -39,6 +39,19 @@ FAMILIES = {
 }
 
 
+class _OfLabel(eqx.Module):
+    """A network that sees a label as an indicator vector."""
+
+    net: Dense
+    labels: int = eqx.field(static=True)
+
+    def __call__(self, u: Array) -> Float[Array, " outputs"]:
+        return self.net(jax.nn.one_hot(u, self.labels))
+
+
+Part = Array | Dense | _OfLabel  # a table with a row for each label, or a network in u
+
+
 class ConditionalPrior(eqx.Module):
     r"""The distribution of each latent for each domain: free tables, or networks in u.
 
@@ -54,16 +67,23 @@ class ConditionalPrior(eqx.Module):
     at most 4, which costs nothing, since latents have no scale of their own.
     """
 
-    location: Any  # of the latents that move: table (domains, moving), network, or None
-    still: Any  # of the others: (n - moving,)
-    log_scale: Any  # table (domains, n), network, or shared (n,)
-    tilt: Any  # table (domains, n * statistics), network, or None
+    location: Part | None  # of the latents that move: table (domains, moving), network, or None
+    still: Array  # of the others: (n - moving,)
+    log_scale: Part  # table (domains, n), network, or the same everywhere (n,)
+    tilt: Part | None  # table (domains, n * statistics), network, or None
     centres: tuple[float, ...] = eqx.field(static=True)
     family: str = eqx.field(static=True)
     latents: int = eqx.field(static=True)
 
     def at(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """Location and log-scale for one row's domain; of the Gaussian factor, when there are further statistics."""
+        """Return location and log-scale for a row's domain; of the Gaussian factor, when there are further statistics.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Location and log-scale of each latent.
+        """
         location = self.still
         if self.location is not None:
             location = jnp.concatenate([_value(self.location, u, varies=True), self.still])
@@ -71,13 +91,28 @@ class ConditionalPrior(eqx.Module):
         return location, log_scale if self.tilt is None else jnp.minimum(log_scale, _WIDEST)
 
     def tilt_at(self, u: Array) -> Float[Array, "n statistics"]:
-        """Natural parameters of the further statistics for one row's domain."""
+        """Return natural parameters of the further statistics for a row's domain.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            A row for each latent; no columns without further statistics.
+        """
         if self.tilt is None:
             return jnp.zeros((self.latents, 0))
         return _value(self.tilt, u, varies=True).reshape(self.latents, len(self.centres))
 
     def log_density(self, z: Float[Array, " n"], u: Array) -> Float[Array, ""]:
-        """Log p(z | u)."""
+        """Return log p(z | u).
+
+        Args:
+            z: Latents of a row.
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            A scalar.
+        """
         location, log_scale = self.at(u)
         standard = (z - location) * jnp.exp(-log_scale)
         if FAMILIES[self.family].laplace:
@@ -88,9 +123,18 @@ class ConditionalPrior(eqx.Module):
     def divergence(
         self, mean: Float[Array, " n"], scale: Float[Array, " n"], drawn: Float[Array, " n"], u: Array
     ) -> Float[Array, ""]:
-        r""":math:`D(\mathcal N(\text{mean}, \text{scale}^2) \,\|\, p(\cdot \mid u))`.
+        r"""Return :math:`D(\mathcal N(\text{mean}, \text{scale}^2) \,\|\, p(\cdot \mid u))`.
 
-        In closed form for Gaussian families, otherwise from the one draw.
+        In closed form for Gaussian families, otherwise from the single draw.
+
+        Args:
+            mean: Of the posterior.
+            scale: Standard deviations of the posterior.
+            drawn: Latents drawn from the posterior.
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            A scalar.
         """
         if FAMILIES[self.family].laplace or self.tilt is not None:
             return normal_log_density(drawn, mean, jnp.log(scale)) - self.log_density(drawn, u)
@@ -99,34 +143,56 @@ class ConditionalPrior(eqx.Module):
         return (0.5 * (squares - 1) + log_scale - jnp.log(scale)).sum()
 
     def draw(self, u: Array, key: PRNGKeyArray) -> Float[Array, " n"]:
-        """A latent from the prior of a domain."""
+        """Draw latents from the prior of a domain.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+            key: Of random numbers.
+
+        Returns:
+            Latents.
+        """
         location, log_scale = self.at(u)
         if FAMILIES[self.family].laplace:
             return location + jnp.exp(log_scale) * jax.random.laplace(key, (self.latents,)) / jnp.sqrt(2.0)
         if self.tilt is None:
             return location + jnp.exp(log_scale) * jax.random.normal(key, (self.latents,))
-        grid, shares = self._grid(u)
-        below = jnp.cumsum(shares, axis=1)
+        grid, masses = self._grid(u)
+        below = jnp.cumsum(masses, axis=1)
         return jax.vmap(jnp.interp)(jax.random.uniform(key, (self.latents,)), below, grid)
 
     def moments(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """Mean and standard deviation of each latent in a domain."""
+        """Return mean and standard deviation of each latent in a domain.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Means and standard deviations.
+        """
         location, log_scale = self.at(u)
         if self.tilt is None:
             return location, jnp.exp(log_scale)
-        grid, shares = self._grid(u)
-        mean = (shares * grid).sum(axis=1)
-        return mean, jnp.sqrt((shares * (grid - mean[:, None]) ** 2).sum(axis=1))
+        grid, masses = self._grid(u)
+        mean = (masses * grid).sum(axis=1)
+        return mean, jnp.sqrt((masses * (grid - mean[:, None]) ** 2).sum(axis=1))
 
     def natural(self, u: Array) -> tuple[Float[Array, "n k"], Float[Array, "n k k"]]:
-        r"""Natural parameters of :math:`(z, z^2, T_3, \dots)` in a domain, and the covariance of those statistics there."""
+        r"""Return natural parameters of :math:`(z, z^2, T_3, \dots)` in a domain, and the covariance of those statistics there.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Parameters and covariances of each latent.
+        """
         location, log_scale = self.at(u)
         precision = jnp.exp(-2 * log_scale)
         parameters = jnp.column_stack([location * precision, -0.5 * precision, self.tilt_at(u)])
-        grid, shares = self._grid(u)
+        grid, masses = self._grid(u)
         values = jnp.concatenate([grid[..., None], grid[..., None] ** 2, self._statistics(grid)], axis=-1)
-        centred = values - jnp.einsum("np,npk->nk", shares, values)[:, None]
-        return parameters, jnp.einsum("np,npk,npl->nkl", shares, centred, centred)
+        centred = values - jnp.einsum("np,npk->nk", masses, values)[:, None]
+        return parameters, jnp.einsum("np,npk,npl->nkl", masses, centred, centred)
 
     def _statistics(self, z: Float[Array, "..."]) -> Float[Array, "... statistics"]:
         return jnp.tanh(z[..., None] - jnp.asarray(self.centres))
@@ -154,24 +220,23 @@ class ConditionalPrior(eqx.Module):
 def normal_log_density(
     z: Float[Array, " n"], mean: Float[Array, " n"], log_scale: Float[Array, " n"]
 ) -> Float[Array, ""]:
-    """Log density of independent normals."""
+    """Return the log density of independent normals.
+
+    Args:
+        z: A point.
+        mean: Of each coordinate.
+        log_scale: Logarithm of the standard deviation of each coordinate.
+
+    Returns:
+        A scalar.
+    """
     return (-0.5 * ((z - mean) * jnp.exp(-log_scale)) ** 2 - log_scale - 0.5 * math.log(2 * math.pi)).sum()
 
 
-def _value(part: Any, u: Array, *, varies: bool) -> Float[Array, " n"]:
-    if not varies:
-        return part
-    return part(u) if callable(part) else part[u]
-
-
-class _OfLabel(eqx.Module):
-    """A network that sees a label as an indicator vector."""
-
-    net: Dense
-    labels: int = eqx.field(static=True)
-
-    def __call__(self, u: Array) -> Float[Array, " outputs"]:
-        return self.net(jax.nn.one_hot(u, self.labels))
+def _value(part: Part, u: Array, *, varies: bool) -> Float[Array, " n"]:
+    if isinstance(part, Dense | _OfLabel):
+        return part(u)
+    return part[u] if varies else part
 
 
 def prior_for(
@@ -186,19 +251,32 @@ def prior_for(
     statistics: int = 2,
     moving: int | None = None,
 ) -> ConditionalPrior:
-    """A prior over ``latents`` given one of ``domains`` labels, or that many continuous columns.
+    """Build a prior over ``latents`` given a label of ``domains``, or that many continuous columns.
 
-    Labels have a free ``table`` of parameters unless it is switched off; columns always have networks.
-    ``statistics`` counts all sufficient statistics of the family "exponential", of which location and scale are two.
-    ``moving`` counts the latents whose location may move, all of them by default.
+    Args:
+        family: One of ``FAMILIES``.
+        latents: How many.
+        domains: Number of labels, or of columns.
+        continuous: Whether u has columns rather than labels; columns always have networks.
+        hidden: Widths of the networks.
+        key: Of random numbers.
+        table: Whether labels have a free table of parameters rather than a network.
+        statistics: All sufficient statistics of "exponential", of which location and scale are two.
+        moving: Latents whose location may move; all by default.
+
+    Returns:
+        The prior, almost alike in all domains.
+
+    Raises:
+        DataError: If the family is not known.
     """
     if family not in FAMILIES:
-        raise DataError(f"prior {family!r} is not known{nearest(family, FAMILIES)}")
+        raise DataError(f"prior={family!r} is not known{nearest(family, FAMILIES)}")
     keys = jax.random.split(key, 3)
     moves, stretches, _, tilts = FAMILIES[family]
     moving = (latents if moving is None else moving) if moves else 0
 
-    def part(outputs: int, key: PRNGKeyArray, *, varies: bool = True) -> Any:
+    def part(outputs: int, key: PRNGKeyArray, *, varies: bool = True) -> Part:
         if not varies:
             return jnp.zeros(outputs)
         if continuous:

@@ -3,7 +3,7 @@ r"""Free-form distributions of latents in each domain: a conditional deep sigmoi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import equinox as eqx
 import jax
@@ -22,10 +22,17 @@ _START = 0.0137  # softplus of it is 1 − _FLATTEST: the identity
 
 
 def sigmoidal(z: Float[Array, ""], parameters: Float[Array, "layers 3 k"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    r"""Layers of :math:`y = \operatorname{logit}\sum_k w_k\,\sigma(a_k z + b_k)`, increasing, and the log of its derivative.
+    r"""Apply layers of :math:`y = \operatorname{logit}\sum_k w_k\,\sigma(a_k z + b_k)`, increasing in z.
 
     a ≥ 0.3 by softplus, w by softmax, so that each layer is an increasing map of the line onto itself (Huang et al., *Neural
     autoregressive flows*, 2018). Sums of sigmoids and of what they lack of 1 are kept as logarithms: nothing overflows.
+
+    Args:
+        z: A number.
+        parameters: Of each layer: w before softmax, a before softplus, and b.
+
+    Returns:
+        The value, and the logarithm of its derivative.
 
     >>> identity = jnp.stack([jnp.zeros(4), jnp.full(4, jnp.log(jnp.expm1(0.7))), jnp.zeros(4)])[None]
     >>> value, log_derivative = sigmoidal(jnp.asarray(0.7), identity)
@@ -42,19 +49,29 @@ def sigmoidal(z: Float[Array, ""], parameters: Float[Array, "layers 3 k"]) -> tu
         log_derivative = jax.nn.logsumexp(log_weight + jnp.log(steepness) + on + off) - above - below
         return (above - below, total + log_derivative), None
 
-    return jax.lax.scan(layer, (z, jnp.zeros_like(z)), parameters)[0]
+    (value, log_derivative), _ = jax.lax.scan(layer, (z, jnp.zeros_like(z)), parameters)
+    return value, log_derivative
 
 
 def sigmoidal_inverse(y: Float[Array, ""], parameters: Float[Array, "layers 3 k"]) -> Float[Array, ""]:
-    """The point whose image is y, by halving an interval; not differentiable."""
+    """Return the point whose image is y, by halving an interval; not differentiable.
 
-    def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+    Args:
+        y: A number.
+        parameters: As in :func:`sigmoidal`.
+
+    Returns:
+        The point.
+    """
+
+    def halve(_: Array | int, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = ends
         middle = 0.5 * (low + high)
         up = sigmoidal(middle, parameters)[0] < y
         return jnp.where(up, middle, low), jnp.where(up, high, middle)
 
-    low, high = jax.lax.fori_loop(0, _HALVINGS, halve, (jnp.full_like(y, -_BRACKET), jnp.full_like(y, _BRACKET)))
+    ends = (jnp.full_like(y, -_BRACKET), jnp.full_like(y, _BRACKET))
+    low, high = cast(tuple[Array, Array], jax.lax.fori_loop(0, _HALVINGS, halve, ends))
     return 0.5 * (low + high)
 
 
@@ -65,7 +82,7 @@ class SigmoidalPrior(eqx.Module):
     """
 
     base: ConditionalPrior
-    shape: Any  # parameters of the flows: table (domains, n * layers * 3 * k), or network in u
+    shape: Array | Dense  # parameters of the flows: table (domains, n * layers * 3 * k), or network in u
     layers: int = eqx.field(static=True)
     width: int = eqx.field(static=True)
 
@@ -73,50 +90,99 @@ class SigmoidalPrior(eqx.Module):
 
     @property
     def latents(self) -> int:
-        """Number of latents."""
+        """Count the latents."""
         return self.base.latents
 
     def parameters(self, u: Array) -> Float[Array, "n layers 3 k"]:
-        """Of each latent's flow, for one row's domain."""
-        free = self.shape(u) if callable(self.shape) else self.shape[u]
+        """Return the parameters of each latent's flow, for a row's domain.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Parameters as :func:`sigmoidal` takes them.
+        """
+        free = self.shape(u) if isinstance(self.shape, Dense) else self.shape[u]
         free = free.reshape(self.latents, self.layers, 3, self.width)
         return free + jnp.array([0.0, _START, 0.0])[:, None]
 
     def at(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """Location and log-scale of the Gaussian factor."""
+        """Return location and log-scale of the Gaussian factor.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Location and log-scale of each latent.
+        """
         return self.base.at(u)
 
     def log_density(self, z: Float[Array, " n"], u: Array) -> Float[Array, ""]:
-        """Log p(z | u)."""
+        """Return log p(z | u).
+
+        Args:
+            z: Latents of a row.
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            A scalar.
+        """
         location, log_scale = self.base.at(u)
         standard = (z - location) * jnp.exp(-log_scale)
         value, log_derivative = jax.vmap(sigmoidal)(standard, self.parameters(u))
-        return normal_log_density(value, jnp.zeros_like(value), jnp.zeros_like(value)) + (log_derivative - log_scale).sum()
+        return (
+            normal_log_density(value, jnp.zeros_like(value), jnp.zeros_like(value)) + (log_derivative - log_scale).sum()
+        )
 
     def divergence(
         self, mean: Float[Array, " n"], scale: Float[Array, " n"], drawn: Float[Array, " n"], u: Array
     ) -> Float[Array, ""]:
-        """From the one draw."""
+        """Estimate the divergence of a Gaussian posterior from the prior, from a single draw.
+
+        Args:
+            mean: Of the posterior.
+            scale: Standard deviations of the posterior.
+            drawn: Latents drawn from the posterior.
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            A scalar.
+        """
         return normal_log_density(drawn, mean, jnp.log(scale)) - self.log_density(drawn, u)
 
     def draw(self, u: Array, key: PRNGKeyArray) -> Float[Array, " n"]:
-        """A latent from the prior of a domain."""
+        """Draw latents from the prior of a domain.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+            key: Of random numbers.
+
+        Returns:
+            Latents.
+        """
         location, log_scale = self.base.at(u)
         plain = jax.random.normal(key, (self.latents,))
         return location + jnp.exp(log_scale) * jax.vmap(sigmoidal_inverse)(plain, self.parameters(u))
 
     def moments(self, u: Array) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        """Mean and standard deviation of each latent in a domain, on a grid."""
+        """Return mean and standard deviation of each latent in a domain, on a grid.
+
+        Args:
+            u: Domain of a row: a label, or continuous columns.
+
+        Returns:
+            Means and standard deviations.
+        """
         location, log_scale = self.base.at(u)
         steps = jnp.linspace(-_REACH, _REACH, _NODES)
 
-        def law(part: Array) -> Array:
+        def masses(part: Array) -> Array:
             value, log_derivative = jax.vmap(sigmoidal, in_axes=(0, None))(steps, part)
             return jax.nn.softmax(log_derivative - 0.5 * value**2)
 
-        share = jax.vmap(law)(self.parameters(u))
-        mean = share @ steps
-        spread = jnp.sqrt((share * (steps - mean[:, None]) ** 2).sum(axis=1))
+        mass = jax.vmap(masses)(self.parameters(u))
+        mean = mass @ steps
+        spread = jnp.sqrt((mass * (steps - mean[:, None]) ** 2).sum(axis=1))
         return location + jnp.exp(log_scale) * mean, jnp.exp(log_scale) * spread
 
 
@@ -130,17 +196,29 @@ def sigmoidal_prior(
     hidden: Sequence[int] = (32, 32),
     key: PRNGKeyArray,
 ) -> SigmoidalPrior:
-    """Sigmoidal flows on a Gaussian prior: free tables for labels, a network for a continuous u.
+    """Build sigmoidal flows on a Gaussian prior: free tables for labels, a network for a continuous u.
+
+    Args:
+        base: The Gaussian prior.
+        domains: Number of labels, or of columns.
+        continuous: Whether u has columns.
+        layers: Of each flow.
+        width: Sigmoids of each layer.
+        hidden: Widths of the network.
+        key: Of random numbers.
+
+    Returns:
+        The prior, near the Gaussian.
 
     >>> from latentry.nets.prior import prior_for
     >>> plain = prior_for("gaussian", 2, domains=3, continuous=False, hidden=(), key=jax.random.key(0))
-    >>> law = sigmoidal_prior(plain, domains=3, continuous=False, key=jax.random.key(1))
-    >>> law.draw(jnp.asarray(1), jax.random.key(2)).shape
+    >>> prior = sigmoidal_prior(plain, domains=3, continuous=False, key=jax.random.key(1))
+    >>> prior.draw(jnp.asarray(1), jax.random.key(2)).shape
     (2,)
     """
     outputs = base.latents * layers * 3 * width
     if continuous:
-        shape: Any = Dense(domains, outputs, hidden, key=key)
+        shape: Array | Dense = Dense(domains, outputs, hidden, key=key)
     else:
         shape = 0.1 * jax.random.normal(key, (domains, outputs))  # equal sigmoids would stay equal
     return SigmoidalPrior(base, shape, layers, width)

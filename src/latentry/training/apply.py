@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
-from latentry.data import Dataset, assemble
+from latentry.data import Batch, Dataset, assemble
 from latentry.training.devices import use_compilation_cache
+from latentry.training.phase import Module
 
 __all__ = ["map_rows"]
 
 _ROWS = 256  # always this many at once: a row's result must not depend on its company
 
 
-def map_rows(function: Callable[..., Any], module: Any, data: Dataset, seed: int = 0) -> Any:
-    """``function(module, batch, key)`` for every row, as NumPy arrays with a leading row axis.
+def map_rows(function: Callable[..., PyTree], module: Module, data: Dataset, seed: int = 0) -> PyTree:
+    """Return ``function(module, batch, key)`` for every row, as NumPy arrays with a leading row axis.
 
     The function is compiled once for a shape; it must be a module-level function or a frozen dataclass.
+
+    Args:
+        function: Of module, batch and key; its result is a tree of arrays with a leading row axis.
+        module: A tree of arrays, the function's first argument.
+        data: Rows to go over, a fixed number at a time.
+        seed: Of the keys that the function gets.
+
+    Returns:
+        The function's tree, with arrays of ``len(data)`` rows.
     """
     use_compilation_cache()
     key, pieces = jax.random.key(seed), []
@@ -28,12 +38,12 @@ def map_rows(function: Callable[..., Any], module: Any, data: Dataset, seed: int
         index = np.arange(start, start + _ROWS)
         index[index >= len(data)] = -1
         batch = jax.device_put(assemble(data, index))
-        found = _call(function, module, batch, jax.random.fold_in(key, start // _ROWS))
-        pieces.append(jax.tree.map(np.asarray, found))
+        result = _call(function, module, batch, jax.random.fold_in(key, start // _ROWS))
+        pieces.append(jax.tree.map(np.asarray, result))
     joined = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
     return jax.tree.map(lambda array: array[: len(data)], joined)
 
 
 @eqx.filter_jit
-def _call(function: Callable[..., Any], module: Any, batch: Any, key: jax.Array) -> Any:
+def _call(function: Callable[..., PyTree], module: Module, batch: Batch, key: jax.Array) -> PyTree:
     return function(module, batch, key)

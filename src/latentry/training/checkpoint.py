@@ -1,4 +1,4 @@
-"""Run folders: written whole or not at all, checked on the way back. No code is ever loaded."""
+"""Run folders: written whole or not at all, checked when they are read. No code is ever loaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import safetensors
 import safetensors.numpy
 
 from latentry.errors import CheckpointError
-from latentry.training.history import without_nan
+from latentry.training.history import Row, without_nan
 
 __all__ = ["FORMAT", "RunFiles", "holds_run", "read_run", "write_run"]
 
@@ -38,11 +38,18 @@ class RunFiles:
     manifest: Mapping[str, Any]
     weights: Mapping[str, np.ndarray]
     optimiser: Mapping[str, np.ndarray]
-    history: Sequence[Mapping[str, Any]]
+    history: Sequence[Row]
 
 
 def holds_run(folder: str | Path) -> bool:
-    """Whether a folder (or what an interrupted save left of it) holds a run."""
+    """Return whether a folder (or what an interrupted save left of it) holds a run.
+
+    Args:
+        folder: Need not exist.
+
+    Returns:
+        True where a manifest with format and checksums can be read.
+    """
     folder = Path(folder).absolute()
     return _is_run(folder) or _is_run(_old(folder))
 
@@ -55,10 +62,18 @@ def _is_run(folder: Path) -> bool:
 
 
 def write_run(folder: str | Path, run: RunFiles) -> None:
-    """Write a sibling folder, flush it to disk, and rename it into place; an earlier run stays until then."""
+    """Write a sibling folder, flush it to disk, and rename it into place; an earlier run stays until then.
+
+    Args:
+        folder: New, empty, or an earlier run, which is replaced.
+        run: Manifest, arrays and history.
+
+    Raises:
+        CheckpointError: If the folder holds something else, or cannot be written.
+    """
     folder = Path(folder).absolute()
     if folder.exists() and not _is_run(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise CheckpointError(f"{folder} exists and is no run folder: choose another place, nothing was written.")
+        raise CheckpointError(f"{folder}: it exists and is no run folder. Choose another place; nothing was written.")
     draft = folder.with_name(f".{folder.name}.new")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +84,7 @@ def write_run(folder: str | Path, run: RunFiles) -> None:
     except OSError as problem:
         shutil.rmtree(draft, ignore_errors=True)
         kept = " The run that was there is untouched." if holds_run(folder) else ""
-        raise CheckpointError(f"{folder} could not be saved: {problem}.{kept}") from problem
+        raise CheckpointError(f"{folder}: the run could not be saved: {problem}.{kept}") from problem
 
 
 def _write_draft(draft: Path, run: RunFiles) -> None:
@@ -132,7 +147,17 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_run(folder: str | Path) -> RunFiles:
-    """Read a run folder and check every byte of it."""
+    """Read a run folder and check every byte of it.
+
+    Args:
+        folder: As given to :func:`write_run`.
+
+    Returns:
+        Manifest, arrays and history.
+
+    Raises:
+        CheckpointError: If there is no run, or a file of it is missing, damaged or of another format.
+    """
     folder = Path(folder).absolute()
     try:
         if not folder.exists() and _old(folder).exists():
@@ -141,7 +166,7 @@ def read_run(folder: str | Path) -> RunFiles:
     except CheckpointError:
         raise
     except OSError as problem:
-        raise CheckpointError(f"{folder} cannot be read: {problem}.") from problem
+        raise CheckpointError(f"{folder}: the run cannot be read: {problem}.") from problem
 
 
 def _read(folder: Path) -> RunFiles:
@@ -159,31 +184,36 @@ def _read(folder: Path) -> RunFiles:
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not path.is_file():
-        raise CheckpointError(f"{folder} holds no run: there is no {_MANIFEST} in it.")
+        raise CheckpointError(
+            f"{folder}: it holds no run, there is no {_MANIFEST} in it. Give the folder of a saved run."
+        )
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
         version, checksum = manifest["format"], manifest.pop("checksum")
     except (ValueError, KeyError, AttributeError, TypeError) as problem:
         raise CheckpointError(
-            f"{path} is damaged ({problem}): restore the folder from a copy, or fit again."
+            f"{path}: it is damaged ({problem}). Restore the folder from a copy, or fit again."
         ) from problem
     if version != FORMAT:
         raise CheckpointError(
-            f"{path} has format {version}; this latentry reads format {FORMAT}. Use the version that wrote it."
+            f"{path}: it has format {version}; this latentry reads format {FORMAT}. Use the version that wrote it."
         )
     if checksum != _sha256(_canonical(manifest)):
-        raise CheckpointError(f"{path} has a wrong checksum: it was changed or damaged after it was written.")
+        raise CheckpointError(
+            f"{path}: its checksum is wrong, it was changed or damaged after it was written. "
+            "Restore the folder from a copy, or fit again."
+        )
     return manifest
 
 
 def _read_part(folder: Path, name: str, checksums: Mapping[str, str]) -> bytes:
     path = folder / name
     if not path.is_file():
-        raise CheckpointError(f"{path} is missing: restore the folder from a copy, or fit again.")
+        raise CheckpointError(f"{path}: it is missing. Restore the folder from a copy, or fit again.")
     content = path.read_bytes()
     if _sha256(content) != checksums.get(name):
         raise CheckpointError(
-            f"{path} has a wrong checksum ({len(content)} bytes): it is cut short, damaged or from another run. "
+            f"{path}: its checksum is wrong ({len(content)} bytes), it is cut short, damaged or from another run. "
             "Restore the folder from a copy, or fit again."
         )
     return content
@@ -193,7 +223,9 @@ def _tensors(path: Path, content: bytes) -> dict[str, np.ndarray]:
     try:
         return safetensors.numpy.load(content)
     except safetensors.SafetensorError as problem:
-        raise CheckpointError(f"{path} is no safetensors file ({problem}).") from problem
+        raise CheckpointError(
+            f"{path}: it is no safetensors file ({problem}). Restore the folder from a copy, or fit again."
+        ) from problem
 
 
 def _canonical(manifest: Mapping[str, Any]) -> bytes:

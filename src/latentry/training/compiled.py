@@ -8,17 +8,18 @@ call runs over is decided in `dispatch.py`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import PyTree
 
 from latentry.data import Batch
 from latentry.training.dispatch import dispatch_for, metric_names
-from latentry.training.phase import Loss, Module, Recipe
+from latentry.training.phase import Loss, Metrics, Module, Recipe
 
 __all__ = [
     "Knobs",
@@ -45,15 +46,23 @@ class Progressed(NamedTuple):
     """What optimiser steps change."""
 
     module: Module
-    optimiser: Any
+    optimiser: PyTree
     step: jax.Array  # since the phase began
-    sums: dict[str, jax.Array]  # metrics summed over rows since the epoch began
+    sums: Metrics  # metrics summed over rows since the epoch began
     rows: jax.Array
     finite: jax.Array
 
 
-def initial_optimiser(recipe: Recipe, module: Module) -> Any:
-    """The optimiser's state before the first step."""
+def initial_optimiser(recipe: Recipe, module: Module) -> PyTree:
+    """Return the optimiser's state before the first step.
+
+    Args:
+        recipe: Of the phase.
+        module: Whose trainable parts the optimiser will move.
+
+    Returns:
+        A tree of arrays.
+    """
     if recipe.update is not None:
         return recipe.update.start(module)
     moving, start = eqx.filter(module, recipe.trainable(module)), recipe.direction().init
@@ -63,13 +72,33 @@ def initial_optimiser(recipe: Recipe, module: Module) -> Any:
     return jax.tree.map(lambda a: jax.device_put(np.zeros(a.shape, a.dtype)), eqx.filter_eval_shape(start, moving))
 
 
-def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> dict[str, jax.Array]:
-    """A zero for each metric that the loss reports."""
+def metric_zeros(loss: Loss, module: Module, window: Batch, key: jax.Array) -> Metrics:
+    """Return a zero for each metric that the loss reports.
+
+    Args:
+        loss: Traced for its shapes, not run.
+        module: Its first argument.
+        window: Batches, of which the shapes are used.
+        key: Of random numbers.
+
+    Returns:
+        Scalars by name: "loss" and the metrics.
+    """
     return {name: jnp.zeros(()) for name in ("loss", *metric_names(loss, module, window, key))}
 
 
-def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tuple[tuple[jax.Array, Any], Module]:
-    """Loss, metrics, and the gradient over the trainable parts."""
+def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tuple[tuple[jax.Array, Metrics], Module]:
+    """Return loss, metrics, and the gradient over the trainable parts.
+
+    Args:
+        recipe: Says the loss and what is trainable.
+        module: Where the gradient is taken.
+        batch: Rows.
+        key: Of random numbers.
+
+    Returns:
+        ``(loss, metrics), gradient``; the gradient is None where the module is frozen.
+    """
     moving, still = eqx.partition(module, recipe.trainable(module))
     return eqx.filter_value_and_grad(lambda part: recipe.loss(eqx.combine(part, still), batch, key), has_aux=True)(
         moving
@@ -79,12 +108,24 @@ def gradient(recipe: Recipe, module: Module, batch: Batch, key: jax.Array) -> tu
 def run_steps(
     recipe: Recipe, knobs: Knobs, now: Progressed, window: Batch, key: jax.Array, start: int, stop: int
 ) -> Progressed:
-    """Take optimiser steps on batches ``start`` to ``stop`` of a window; stop before a step that is not finite."""
+    """Take optimiser steps on batches ``start`` to ``stop`` of a window; stop before a step that is not finite.
+
+    Args:
+        recipe: What is compiled in.
+        knobs: Numbers that may change without compiling again.
+        now: Module, optimiser and sums before the steps.
+        window: Batches, with a leading step axis.
+        key: Of the phase; each step folds in its number.
+        start: First batch of the window.
+        stop: The batch after the last.
+
+    Returns:
+        The same after the steps; ``finite`` is False where it stopped early.
+    """
     if dispatch_for(recipe.loss, now.module, window, key) == "loop":
         return _many_steps(recipe, knobs, now, window, key, jnp.asarray(start), jnp.asarray(stop))
-    for index in range(
-        start, stop
-    ):  # calls do not wait for each other; after a step that is not finite, the rest do nothing
+    # Calls do not wait for each other; after a step that is not finite, the rest do nothing.
+    for index in range(start, stop):
         now = _one_step(recipe, knobs, now, window, key, jnp.asarray(index))
     return now
 
@@ -117,7 +158,7 @@ def _one_step(
 
 
 def _step(recipe: Recipe, knobs: Knobs, old: Progressed, rest: Module, batch: Batch, key: jax.Array) -> Progressed:
-    """One optimiser step; one that is not finite, or follows such a step, changes nothing but the flag."""
+    """Take an optimiser step; a step that is not finite, or follows such a step, changes nothing but the flag."""
     module = eqx.combine(old.module, rest)
     (loss, metrics), gradients = gradient(recipe, module, batch, jax.random.fold_in(key, old.step))
     size = optax.tree.norm(gradients)
@@ -130,14 +171,14 @@ def _step(recipe: Recipe, knobs: Knobs, old: Progressed, rest: Module, batch: Ba
     weight, reported = batch.weight.sum(), {"loss": loss, **metrics}
     sums = {name: old.sums[name] + weight * reported[name] for name in old.sums}
     new = Progressed(moved, optimiser, old.step + 1, sums, old.rows + weight, finite)
-    kept = jax.tree.map(lambda a, b: jnp.where(finite, a, b), new._replace(finite=old.finite), old)
+    kept: Progressed = jax.tree.map(lambda a, b: jnp.where(finite, a, b), new._replace(finite=old.finite), old)
     return kept._replace(finite=finite)
 
 
 class Sums(NamedTuple):
     """Metrics summed over rows, and the number of rows."""
 
-    metrics: dict[str, jax.Array]
+    metrics: Metrics
     rows: jax.Array
 
 
@@ -145,6 +186,18 @@ def evaluate(loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Arr
     """Add the metrics of the first ``stop`` batches of a window to ``sums``.
 
     ``first`` is the number of batches in earlier windows: each batch has its own, fixed noise.
+
+    Args:
+        loss: Of module, batch and key.
+        module: What is evaluated.
+        window: Batches, with a leading step axis.
+        sums: Of earlier windows.
+        key: Each batch folds in its number.
+        first: Number of batches in earlier windows.
+        stop: Batches of this window that are used.
+
+    Returns:
+        The sums with this window's rows.
     """
     if dispatch_for(loss, module, window, key) == "loop":
         return _evaluate_many(loss, module, window, sums, key, jnp.asarray(first), jnp.asarray(stop))
@@ -158,7 +211,8 @@ def _evaluate_many(
     loss: Loss, module: Module, window: Batch, sums: Sums, key: jax.Array, first: jax.Array, stop: jax.Array
 ) -> Sums:
     add = lambda index, carry: _add_batch(loss, module, window, carry, key, first, index)  # noqa: E731
-    return jax.lax.fori_loop(0, stop, add, sums)
+    total: Sums = jax.lax.fori_loop(0, stop, add, sums)
+    return total
 
 
 def _add_batch(
@@ -173,6 +227,15 @@ def _add_batch(
 _evaluate_one = eqx.filter_jit(_add_batch)
 
 
-def batch_of(window: Batch, index: Any) -> Batch:
-    """One batch of a window."""
-    return jax.tree.map(lambda array: array[index], window)
+def batch_of(window: Batch, index: int | jax.Array) -> Batch:
+    """Return a single batch of a window.
+
+    Args:
+        window: Batches, with a leading step axis.
+        index: Of the batch.
+
+    Returns:
+        The same tree without the step axis.
+    """
+    batch: Batch = jax.tree.map(lambda array: array[index], window)
+    return batch

@@ -13,7 +13,10 @@ from latentry.training.phase import Loss, Module
 __all__ = ["operations_per_row", "seconds_per_epoch"]
 
 OPERATIONS_PER_SECOND = 3e10  # of one core, as measured in fits of small images and tables
-_STEP_SECONDS, _EPOCH_SECONDS = 5e-5, 3e-3  # of work that does not grow with a batch: parts of a program, the books of an epoch
+_STEP_SECONDS, _EPOCH_SECONDS = (
+    5e-5,
+    3e-3,
+)  # of work that does not grow with a batch: parts of a program, the books of an epoch
 
 
 def operations_per_row(task: Task) -> float | None:
@@ -50,6 +53,9 @@ def seconds_per_epoch(operations: float, rows: int, batch: int) -> float:
         operations: For one row.
         rows: Of an epoch.
         batch: Rows of a step.
+
+    Returns:
+        Seconds.
 
     >>> round(seconds_per_epoch(3e6, 1000, 100), 4)
     0.1035

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import PyTree
 from platformdirs import user_cache_dir
 
 from latentry.data import Batch
@@ -19,24 +20,43 @@ __all__ = ["Placement", "use_compilation_cache"]
 class Placement:
     """Batches are split by rows over as many devices as divide the batch; the module is on each of them."""
 
-    def __init__(self, batch: int, devices: list[Any] | None = None) -> None:
+    def __init__(self, batch: int, devices: list[jax.Device] | None = None) -> None:
         available = list(jax.devices()) if devices is None else devices
         count = max(n for n in range(1, len(available) + 1) if batch % n == 0)
         self.count = count
         self.mesh = Mesh(np.array(available[:count]), ("rows",)) if count > 1 else None
 
     def window(self, window: Batch) -> Batch:
-        """A (steps, batch, ...) window, split over its second axis."""
-        if self.mesh is None:
-            return jax.device_put(window)
-        return jax.device_put(window, NamedSharding(self.mesh, PartitionSpec(None, "rows")))
+        """Put a window on the devices, split over its second axis.
 
-    def copies(self, tree: Any) -> Any:
-        """Every array of a tree on every device."""
+        Args:
+            window: Of shape (steps, batch, ...).
+
+        Returns:
+            The same values on the devices.
+        """
+        split = None if self.mesh is None else NamedSharding(self.mesh, _spec(None, "rows"))
+        placed: Batch = jax.device_put(window, split)
+        return placed
+
+    def copies(self, tree: PyTree) -> PyTree:
+        """Put every array of a tree on every device.
+
+        Args:
+            tree: Of arrays and other leaves.
+
+        Returns:
+            The same tree; other leaves are untouched.
+        """
         if self.mesh is None:
             return tree
         arrays, rest = eqx.partition(tree, eqx.is_array)
-        return eqx.combine(jax.device_put(arrays, NamedSharding(self.mesh, PartitionSpec())), rest)
+        return eqx.combine(jax.device_put(arrays, NamedSharding(self.mesh, _spec())), rest)
+
+
+# JAX has no types for these.
+_spec: Callable[..., PartitionSpec] = PartitionSpec
+_configure: Callable[[str, str | float], None] = jax.config.update
 
 
 def use_compilation_cache() -> None:
@@ -51,7 +71,11 @@ def use_compilation_cache() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return  # a home that cannot be written costs time, not results
-    jax.config.update("jax_compilation_cache_dir", str(folder))
     # A fit runs dozens of tiny programs: together they take as long to compile as the large ones.
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+    settings: dict[str, str | float] = {
+        "jax_compilation_cache_dir": str(folder),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": 0,
+    }
+    for name, value in settings.items():
+        _configure(name, value)

@@ -7,13 +7,16 @@ XLA prepares convolutions for its fast code only outside of loops on processors:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import equinox as eqx
 import jax
+from jaxtyping import PyTree, PyTreeDef
 
 from latentry.data import Batch
+from latentry.training.phase import Loss, Module
 
 __all__ = ["Dispatch", "batch_shapes", "dispatch_for", "metric_names"]
 
@@ -22,11 +25,22 @@ _KERNEL_AXES = 3  # outputs, inputs, and at least one axis to move over
 
 
 def batch_shapes(window: Batch) -> Batch:
-    """Shapes and types of one batch of a window."""
-    return jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape[1:], array.dtype), window)
+    """Return shapes and types of a single batch of a window.
+
+    Args:
+        window: Batches, with a leading step axis.
+
+    Returns:
+        A batch of ``jax.ShapeDtypeStruct``.
+    """
+    shapes: Batch = jax.tree.map(lambda array: _shape(array.shape[1:], array.dtype), window)
+    return shapes
 
 
-def dispatch_for(loss: Any, module: Any, window: Batch, key: jax.Array) -> Dispatch:
+_shape: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct  # JAX has no types for it
+
+
+def dispatch_for(loss: Loss, module: Module, window: Batch, key: jax.Array) -> Dispatch:
     """Choose between a loop over the batches of a window and a call for each, from what a loss computes and where.
 
     Args:
@@ -55,8 +69,18 @@ def dispatch_for(loss: Any, module: Any, window: Batch, key: jax.Array) -> Dispa
         return "calls" if _convolves.__wrapped__(loss, tree, shapes) else "loop"
 
 
-def metric_names(loss: Any, module: Any, window: Batch, key: jax.Array) -> tuple[str, ...]:
-    """Return the names of the metrics that a loss reports; it is traced once for each shape, not run."""
+def metric_names(loss: Loss, module: Module, window: Batch, key: jax.Array) -> tuple[str, ...]:
+    """Return the names of the metrics that a loss reports; it is traced once for each shape, not run.
+
+    Args:
+        loss: ``loss(module, batch, key)``.
+        module: A tree of arrays.
+        window: Batches, of which the shapes are used.
+        key: Of random numbers.
+
+    Returns:
+        Names in alphabetical order.
+    """
     tree, shapes = _shapes_of(module, window, key)
     try:
         return _reported(loss, tree, shapes)
@@ -64,9 +88,9 @@ def metric_names(loss: Any, module: Any, window: Batch, key: jax.Array) -> tuple
         return _reported.__wrapped__(loss, tree, shapes)
 
 
-def _shapes_of(module: Any, window: Batch, key: jax.Array) -> tuple[Any, tuple[Any, ...]]:
+def _shapes_of(module: Module, window: Batch, key: jax.Array) -> tuple[PyTreeDef, tuple[PyTree, ...]]:
     leaves, tree = jax.tree.flatten((module, batch_shapes(window), key))
-    return tree, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
+    return tree, tuple(_shape(leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves)
 
 
 def _on_processor(window: Batch) -> bool:
@@ -74,12 +98,12 @@ def _on_processor(window: Batch) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _convolves(loss: Any, tree: Any, shapes: tuple[Any, ...]) -> bool:
+def _convolves(loss: Loss, tree: PyTreeDef, shapes: tuple[PyTree, ...]) -> bool:
     module, batch, key = jax.tree.unflatten(tree, shapes)
     return "conv_general_dilated" in str(eqx.filter_make_jaxpr(loss)(module, batch, key)[0])
 
 
 @lru_cache(maxsize=256)
-def _reported(loss: Any, tree: Any, shapes: tuple[Any, ...]) -> tuple[str, ...]:
+def _reported(loss: Loss, tree: PyTreeDef, shapes: tuple[PyTree, ...]) -> tuple[str, ...]:
     _, metrics = eqx.filter_eval_shape(loss, *jax.tree.unflatten(tree, shapes))
     return tuple(sorted(metrics))

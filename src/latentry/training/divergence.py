@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from latentry.data import Batch
 from latentry.errors import TrainingDiverged
 from latentry.training.compiled import gradient
 from latentry.training.named_arrays import leaf_names
-from latentry.training.phase import Module, Phase
+from latentry.training.phase import Metrics, Module, Phase
 
 __all__ = ["diverged", "never_finite", "not_finite"]
 
 
 def diverged(
-    phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int], reported: Any = None
+    phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int], reported: Metrics | None = None
 ) -> TrainingDiverged:
-    """The error for the step on this batch, at (epoch, step), found by taking the same step again in the open.
+    """Build the error for the step on this batch by taking the same step again, outside the compiled program.
 
     A step of the model's own is not taken again: it has ``reported`` its metrics.
+
+    Args:
+        phase: Whose step it was.
+        module: Before the step.
+        batch: Rows of the step.
+        key: Of the step.
+        at: Epoch and step, from 0.
+        reported: Metrics of a model's own step, or None.
+
+    Returns:
+        An error that names the first part that is not finite, and a remedy.
     """
     culprit = _first("the module's", module)
     if culprit is None and reported is not None:
         culprit = _first("the metric", reported)
     elif culprit is None:
-        (loss, metrics), slope = gradient(phase.recipe, module, batch, key)
-        culprit = _first("the loss's part", {**metrics}) or _first("the gradient of", slope) or f"the loss ({float(loss)})"
+        (loss, metrics), gradients = gradient(phase.recipe, module, batch, key)
+        culprit = (
+            _first("the loss's part", {**metrics})
+            or _first("the gradient of", gradients)
+            or f"the loss ({float(loss)})"
+        )
     return TrainingDiverged(
         f"training stopped in phase {phase.name!r}, epoch {at[0] + 1}, step {at[1] + 1}: {culprit} is not finite. "
         f"{_advice(phase, batch)} The last good state is kept."
@@ -37,7 +51,16 @@ def diverged(
 
 
 def not_finite(phase: Phase, module: Module, epoch: int) -> TrainingDiverged | None:
-    """The error for a module that an after-epoch hook spoiled, or None if it is sound."""
+    """Build the error for a module that an after-epoch hook spoiled.
+
+    Args:
+        phase: Whose hook it was.
+        module: What the hook returned.
+        epoch: From 0.
+
+    Returns:
+        The error, or None if every array is finite.
+    """
     culprit = _first("the module's", module)
     if culprit is None:
         return None
@@ -46,8 +69,16 @@ def not_finite(phase: Phase, module: Module, epoch: int) -> TrainingDiverged | N
     )
 
 
-def never_finite(phase: Phase, state: Any) -> TrainingDiverged:
-    """The error for a phase whose held-out loss was never finite."""
+def never_finite(phase: Phase, state: object) -> TrainingDiverged:
+    """Build the error for a phase whose held-out loss was never finite.
+
+    Args:
+        phase: Which.
+        state: Kept with the error.
+
+    Returns:
+        The error.
+    """
     error = TrainingDiverged(
         f"the held-out loss was not finite in any epoch of phase {phase.name!r}, though the training loss was: "
         "held-out rows lie far outside the training rows; look at their range, or standardise. The last state is kept."
@@ -56,7 +87,7 @@ def never_finite(phase: Phase, state: Any) -> TrainingDiverged:
     return error
 
 
-def _first(what: str, tree: Any) -> str | None:
+def _first(what: str, tree: PyTree) -> str | None:
     for name, leaf in leaf_names(tree):
         # In NumPy: dozens of small programs in turn would take longer than an epoch of few rows.
         if jnp.issubdtype(leaf.dtype, jnp.inexact) and not np.isfinite(np.asarray(leaf, np.float32)).all():

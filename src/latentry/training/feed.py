@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,42 +15,53 @@ RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
 _SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
 
 
+Seed = tuple[int, ...] | None  # None keeps rows in their own order
+
+
 class Feed:
     """The rows of a dataset as windows of batches, in the order of its plan.
 
-    Feeds that are used together share one ``placement``: the first one's.
+    Feeds that are used together have the same ``placement``: the first feed's.
     """
 
     def __init__(self, data: Dataset, batch: int, placement: Placement | None = None, *, passes: int = 1) -> None:
         batch = min(batch, len(data))
         self.placement = Placement(batch) if placement is None else placement
-        whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices share it
+        whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices split it
         self.data, self.plan = data, Plan.of(data, whole, passes)
         size = 4 * len(data) * data.layout.size
         self._small = not data.is_lazy and size <= _SMALL_BYTES
         fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
         self.resident = jax.device_put(assemble(data, np.arange(len(data)))) if fits else None
-        self._held: tuple[Any, Batch] | None = None
-        self._order: tuple[Any, list[np.ndarray]] | None = None
+        self._held: tuple[tuple[Seed, int], Batch] | None = None
+        self._order: tuple[Seed, list[np.ndarray]] | None = None
 
-    def window(self, seed: tuple[int, ...] | None, number: int) -> Batch:
-        """Window ``number`` of the epoch with this seed; without a seed, rows come in their own order."""
+    def window(self, seed: Seed, number: int) -> Batch:
+        """Return window ``number`` of the epoch with this seed; without a seed, rows come in their own order.
+
+        Args:
+            seed: Of the epoch's order, or None.
+            number: From 0.
+
+        Returns:
+            Batches on the device, with a leading step axis.
+        """
         if self._held is None or self._held[0] != (seed, number):
-            self._held = None  # let go of the old window before reading the new one
+            self._held = None  # drop the old window before reading the new one
             self._held = ((seed, number), self._read(self._windows(seed)[number]))
         return self._held[1]
 
     def release(self) -> None:
-        """Let go of a window that came from disk: one at a time is held, over all feeds."""
+        """Drop a window that came from disk: a single window is held at a time, over all feeds."""
         if self.resident is None and not self._small:
             self._held = None
 
     @property
     def count(self) -> int:
-        """Windows per epoch."""
+        """Count the windows of an epoch."""
         return -(-self.plan.steps // self.plan.steps_per_window)
 
-    def _windows(self, seed: tuple[int, ...] | None) -> list[np.ndarray]:
+    def _windows(self, seed: Seed) -> list[np.ndarray]:
         if self._order is None or self._order[0] != seed:
             order = np.arange(self.plan.rows) if seed is None else self.plan.order(seed)
             self._order = (seed, self.plan.windows(order))
@@ -61,13 +70,14 @@ class Feed:
     def _read(self, index: np.ndarray) -> Batch:
         if self.resident is None:
             return self.placement.window(assemble(self.data, index))
-        return _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
+        picked: Batch = _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
+        return picked
 
 
 @jax.jit
 def _pick(resident: Batch, index: jax.Array, real: jax.Array) -> Batch:
     # What assemble does, on the device: values are moved, never computed with, so the bits are the same.
-    chosen = jax.tree.map(lambda array: array[index], resident)
+    chosen: Batch = jax.tree.map(lambda array: array[index], resident)
 
     def blank(array: jax.Array) -> jax.Array:
         return jnp.where(real.reshape(real.shape + (1,) * (array.ndim - real.ndim)), array, 0)

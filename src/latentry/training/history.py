@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import SupportsIndex, overload
 
 import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["History", "without_nan"]
+__all__ = ["Cell", "History", "Row", "without_nan"]
+
+Cell = str | int | float | None  # None stands for NaN in files
+Row = Mapping[str, Cell]
 
 
-class History(Sequence[Mapping[str, Any]]):
+class History(Sequence[Row]):
     """A table with a row per epoch: restart, phase, epoch, loss, its parts, and the held-out loss.
 
     >>> history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
@@ -25,25 +28,31 @@ class History(Sequence[Mapping[str, Any]]):
         2       1.5
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = tuple(dict(row) for row in rows)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, in order of appearance."""
+        """Return the names of the columns, in order of appearance."""
         return tuple(dict.fromkeys(name for row in self._rows for name in row))
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, key: str | SupportsIndex | slice) -> np.ndarray | Row | tuple[Row, ...]:
         if not isinstance(key, str):
             return self._rows[key]
         if key not in self.columns:
-            raise DataError(f"the history has no column {key!r}{nearest(key, self.columns)}")
+            raise DataError(f"column={key!r}: the history has no such column{nearest(key, self.columns)}")
         return np.array([row.get(key, math.nan) for row in self._rows])
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
 
     def __eq__(self, other: object) -> bool:
@@ -60,10 +69,17 @@ class History(Sequence[Mapping[str, Any]]):
         return f"History({len(self)} epochs: {', '.join(self.columns)})"
 
 
-def without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The same row with None for NaN, which JSON does not know."""
+def without_nan(row: Row) -> dict[str, Cell]:
+    """Return the same row with None for NaN, which JSON does not know.
+
+    Args:
+        row: Of a history.
+
+    Returns:
+        A new dictionary.
+    """
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Cell) -> str:
     return f"{value:.5g}" if isinstance(value, float) else "" if value is None else str(value)

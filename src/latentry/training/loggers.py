@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from latentry.errors import DataError, MissingExtra
-from latentry.training.history import without_nan
+from latentry.training.history import Row, without_nan
 
 __all__ = ["JsonLines", "Logger", "MLflow", "TensorBoard"]
 
@@ -17,8 +16,12 @@ __all__ = ["JsonLines", "Logger", "MLflow", "TensorBoard"]
 class Logger(Protocol):
     """Anything with ``log``: it is called once an epoch with that epoch's row."""
 
-    def log(self, row: Mapping[str, Any]) -> None:
-        """Take one row."""
+    def log(self, row: Row) -> None:
+        """Take the row of an epoch.
+
+        Args:
+            row: Columns of the history: phase, epoch, and metrics as floats.
+        """
 
 
 class JsonLines:
@@ -29,16 +32,22 @@ class JsonLines:
         try:
             self.path.open("a").close()  # now rather than after the first epoch
         except OSError as problem:
-            raise DataError(f"the log {path} cannot be written: {problem}.") from problem
+            raise DataError(
+                f"path={str(path)!r}: the log cannot be written: {problem}. Choose another place."
+            ) from problem
 
-    def log(self, row: Mapping[str, Any]) -> None:
-        """Append the row."""
+    def log(self, row: Row) -> None:
+        """Append the row.
+
+        Args:
+            row: Of the history.
+        """
         line = json.dumps({**without_nan(row), "time": time.time()})
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(line + "\n")
 
 
-def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+def _numbers(row: Row) -> dict[str, float]:
     return {f"{row['phase']}/{name}": value for name, value in row.items() if isinstance(value, float)}
 
 
@@ -52,8 +61,12 @@ class TensorBoard:
             raise MissingExtra("tensorboardX", "tensorboard", "logging to TensorBoard") from problem
         self._writer = SummaryWriter(str(folder))
 
-    def log(self, row: Mapping[str, Any]) -> None:
-        """One scalar per metric, at the epoch."""
+    def log(self, row: Row) -> None:
+        """Write a scalar for each metric, at the epoch.
+
+        Args:
+            row: Of the history.
+        """
         for name, value in _numbers(row).items():
             self._writer.add_scalar(name, value, row["epoch"])
         self._writer.flush()
@@ -69,6 +82,10 @@ class MLflow:
             raise MissingExtra("mlflow", "mlflow", "logging to MLflow") from problem
         self._mlflow = mlflow
 
-    def log(self, row: Mapping[str, Any]) -> None:
-        """One metric each, at the epoch."""
-        self._mlflow.log_metrics(_numbers(row), step=row["epoch"])
+    def log(self, row: Row) -> None:
+        """Log each metric, at the epoch.
+
+        Args:
+            row: Of the history.
+        """
+        self._mlflow.log_metrics(_numbers(row), step=int(row["epoch"] or 0))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from latentry.errors import DataError, TrainingDiverged
 from latentry.training.compiled import (
@@ -26,8 +26,9 @@ from latentry.training.compiled import (
 )
 from latentry.training.divergence import diverged, never_finite, not_finite
 from latentry.training.feed import Feed
+from latentry.training.history import Cell
 from latentry.training.model_updates import run_own_steps
-from latentry.training.phase import Loss, Module, Phase
+from latentry.training.phase import Loss, Metrics, Module, Phase
 from latentry.training.state import RunState
 
 __all__ = ["Task", "blank_trees", "evaluate_feed", "mean_metrics"]
@@ -59,28 +60,51 @@ class Task:
 
     def __post_init__(self) -> None:
         if not self.phases or any(phase.epochs < 1 for phase in self.phases):
-            raise DataError("training needs at least one phase, and each phase at least one epoch.")
+            lengths = tuple(phase.epochs for phase in self.phases)
+            raise DataError(
+                f"epochs={lengths}: each phase needs at least 1 epoch. Give phases, and epochs of 1 or more."
+            )
         if self.restarts > 1 and self.held_out is None:
-            raise DataError("restarts are compared on held-out rows: set validation above 0.")
+            raise DataError(f"restarts={self.restarts}: they are compared on held-out rows. Set validation above 0.")
 
     def start(self) -> RunState:
-        """The state before the first step."""
+        """Return the state before the first step."""
         return self._begin_restart(None, 0)
 
     @property
     def steps(self) -> int:
-        """Optimiser steps over all restarts and phases, if none ends early."""
+        """Count the optimiser steps over all restarts and phases, if none ends early."""
         return self.restarts * sum(map(self._rounds, self.phases)) * self.training.plan.steps
 
     def done(self, state: RunState) -> int:
-        """Optimiser steps that lie behind a state."""
+        """Count the optimiser steps that lie behind a state.
+
+        Args:
+            state: Of this task.
+
+        Returns:
+            Steps, from 0 to :attr:`steps`.
+        """
         if state.finished:
             return self.steps
-        rounds = state.restart * sum(map(self._rounds, self.phases)) + sum(map(self._rounds, self.phases[: state.phase]))
+        rounds = state.restart * sum(map(self._rounds, self.phases)) + sum(
+            map(self._rounds, self.phases[: state.phase])
+        )
         return (rounds + state.epoch) * self.training.plan.steps + state.step
 
     def advance(self, state: RunState, most: int) -> RunState:
-        """At most ``most`` optimiser steps on, within one window; the end of an epoch is settled when it is reached."""
+        """Take at most ``most`` optimiser steps, within a window; the end of an epoch is settled when it is reached.
+
+        Args:
+            state: Where to go on from.
+            most: Largest number of steps.
+
+        Returns:
+            The next state.
+
+        Raises:
+            TrainingDiverged: If a loss or gradient is not finite; it carries the last good state.
+        """
         if state.epoch == self._rounds(self.phases[state.phase]):
             return self._end_phase(state)
         if state.step == self.training.plan.steps:
@@ -125,13 +149,13 @@ class Task:
         self.training.release()
         phase = self.phases[state.phase]
         passes = self.training.plan.passes
-        row: dict[str, Any] = {"restart": state.restart, "phase": phase.name, "epoch": passes * (state.epoch + 1)}
+        row: dict[str, Cell] = {"restart": state.restart, "phase": phase.name, "epoch": passes * (state.epoch + 1)}
         row |= mean_metrics(state.sums, state.rows)
         if phase.after_epoch is not None:
             state = self._call_hook(state, phase)
-        if self.held_out is not None:
-            row |= self._held_out_metrics(phase.loss, state)
-        score = row.get("held_out_loss", math.nan)
+        held_out = {} if self.held_out is None else self._held_out_metrics(phase.loss, state)
+        row |= held_out
+        score = held_out.get("held_out_loss", math.nan)
         better = math.isfinite(score) and not score >= state.best_score
         state = state.fresh_epoch(
             epoch=state.epoch + 1,
@@ -157,8 +181,8 @@ class Task:
 
     def _held_out_metrics(self, loss: Loss, state: RunState) -> dict[str, float]:
         assert self.held_out is not None
-        found = evaluate_feed(loss, state.module, self.held_out, self._key(state, _HELD_OUT), dict(state.sums))
-        return {f"held_out_{name}": value for name, value in found.items()}
+        means = evaluate_feed(loss, state.module, self.held_out, self._key(state, _HELD_OUT), dict(state.sums))
+        return {f"held_out_{name}": value for name, value in means.items()}
 
     def _end_phase(self, state: RunState) -> RunState:
         if self.held_out is not None and state.best is None:
@@ -200,7 +224,7 @@ class Task:
         return replace(state, phase=phase, last_phase=last, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
 
     def _rounds(self, phase: Phase) -> int:
-        """Epochs of the plan that hold as many passes over the rows as the phase asks for."""
+        """Count the epochs of the plan that hold as many passes over the rows as the phase asks for."""
         return -(-phase.epochs // self.training.plan.passes)
 
     def _key(self, state: RunState, stream: int) -> jax.Array:
@@ -209,7 +233,7 @@ class Task:
 
 @lru_cache(maxsize=64)
 def _stream_key(seed: int, restart: int, phase: int, stream: int) -> jax.Array:
-    """A key of its own for each stream of random numbers; kept, since it is asked for three times an epoch."""
+    """Return a key of its own for each stream of random numbers; kept, since it is asked for three times an epoch."""
     key = jax.random.key(seed)
     for part in (restart, 1 + phase, stream):
         key = jax.random.fold_in(key, part)
@@ -217,26 +241,47 @@ def _stream_key(seed: int, restart: int, phase: int, stream: int) -> jax.Array:
 
 
 def settled(module: Module) -> Module:
-    """The same arrays with fixed types: a weakly typed one would change type, and so compile again, at the first step."""
-    weak = lambda leaf: eqx.is_array(leaf) and leaf.weak_type  # noqa: E731
-    return jax.tree.map(lambda a: jax.device_put(np.asarray(a)) if weak(a) else a, module)
+    """Return the same arrays with fixed types: a weakly typed array would change type, and so compile again, at the first step."""
+    return jax.tree.map(lambda a: jax.device_put(np.asarray(a)) if _is_weak(a) else a, module)
+
+
+def _is_weak(leaf: object) -> bool:
+    return isinstance(leaf, jax.Array) and leaf.aval.weak_type
 
 
 def blank_trees(
     make: Callable[[jax.Array], Module], phases: tuple[Phase, ...], counters: dict[str, Any]
-) -> dict[str, Any]:
-    """Trees of the shapes that a state with these counters has, to be filled from a file."""
+) -> dict[str, PyTree]:
+    """Return trees of the shapes that a state with these counters has, to be filled from a file.
+
+    Args:
+        make: Builds an untrained module from a key.
+        phases: Of the task.
+        counters: As :meth:`RunState.counters` returns them.
+
+    Returns:
+        Trees by name, as in :meth:`RunState.arrays`.
+    """
     module = settled(make(jax.random.key(0)))
-    trees: dict[str, Any] = {"module": module, "rows": jnp.zeros(())}
+    trees: dict[str, PyTree] = {"module": module, "rows": jnp.zeros(())}
     trees["optimiser"] = initial_optimiser(phases[counters["phase"]].recipe, module)
     trees["sums"] = {name: jnp.zeros(()) for name in counters["metrics"]}
     return trees | {name: module for name in ("best", "champion") if counters[f"has_{name}"]}
 
 
-def evaluate_feed(
-    loss: Loss, module: Module, feed: Feed, key: jax.Array, sums: dict[str, jax.Array]
-) -> dict[str, float]:
-    """Mean metrics over all rows of a feed."""
+def evaluate_feed(loss: Loss, module: Module, feed: Feed, key: jax.Array, sums: Metrics) -> dict[str, float]:
+    """Return mean metrics over all rows of a feed.
+
+    Args:
+        loss: Of module, batch and key.
+        module: What is evaluated.
+        feed: Rows.
+        key: Of random numbers.
+        sums: Whose names say which metrics are wanted.
+
+    Returns:
+        Means by name.
+    """
     total = Sums({name: jnp.zeros(()) for name in sums}, jnp.zeros(()))
     per_window = feed.plan.steps_per_window
     for number in range(feed.count):
@@ -246,8 +291,16 @@ def evaluate_feed(
     return mean_metrics(*total)
 
 
-def mean_metrics(sums: dict[str, jax.Array], rows: jax.Array) -> dict[str, float]:
-    """Sums over rows as means, the loss first."""
+def mean_metrics(sums: Metrics, rows: jax.Array) -> dict[str, float]:
+    """Return sums over rows as means, the loss first.
+
+    Args:
+        sums: Scalars by name.
+        rows: How many rows went into them.
+
+    Returns:
+        Means by name.
+    """
     names = sorted(sums, key=lambda name: (name != "loss", name))
     return {name: float(sums[name]) / float(rows) for name in names}
 

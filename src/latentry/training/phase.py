@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import PyTree
 
 from latentry.errors import DataError, nearest
 
 if TYPE_CHECKING:
     from latentry.training.model_updates import Update
 
-__all__ = ["SCHEDULES", "Phase", "Recipe", "everything"]
+__all__ = ["SCHEDULES", "Hook", "Loss", "Metrics", "Module", "Phase", "Recipe", "everything"]
 
-Module = Any  # any tree of arrays, usually an Equinox module
-Loss = Callable[..., tuple[jax.Array, dict[str, jax.Array]]]  # (module, batch, key) -> scalar, metrics
+Module: TypeAlias = PyTree  # any tree of arrays, usually an Equinox module
+Metrics = dict[str, jax.Array]  # scalars by name
+Loss = Callable[..., tuple[jax.Array, Metrics]]  # (module, batch, key) -> scalar, metrics
 Hook = Callable[..., Module]  # (module, training data, key) -> module
 
 
 def everything(module: Module) -> Module:
-    """All floating-point arrays of the module are trainable."""
+    """Return True for all floating-point arrays of the module: all are trainable.
+
+    Args:
+        module: A tree of arrays.
+
+    Returns:
+        The same tree of booleans.
+    """
     return jax.tree.map(eqx.is_inexact_array, module)
 
 
@@ -50,7 +59,7 @@ SCHEDULES: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """The part of a phase that is compiled in. Two fits with equal recipes and shapes share one program."""
+    """The part of a phase that is compiled in. Fits with equal recipes and shapes use the same program."""
 
     loss: Loss
     direction: Callable[[], optax.GradientTransformation]
@@ -60,18 +69,26 @@ class Recipe:
     update: Update | None = None  # takes the steps in place of the gradient's descent
 
     def rate(self, step: jax.Array, total: jax.Array) -> jax.Array:
-        """What the learning rate is multiplied by."""
+        """Return what the learning rate is multiplied by.
+
+        Args:
+            step: Since the phase began.
+            total: Steps of the phase.
+
+        Returns:
+            A scalar.
+        """
         return self.schedule(step, total) if self.follows_total else self.schedule(step)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One stretch of training.
+    """A stretch of training with a loss, a length and an optimiser.
 
     Args:
         name: Shown in the history.
         loss: ``loss(module, batch, key)`` gives a scalar to minimise and a dictionary of metrics. A module-level
-            function or a frozen dataclass, so that fits share compiled code.
+            function or a frozen dataclass, so that fits use the same compiled code.
         epochs: Passes over the training rows.
         learning_rate: Before the schedule.
         schedule: "constant", "cosine", "warmup", or an Optax schedule (step to a multiplier of the learning rate).
@@ -98,14 +115,21 @@ class Phase:
 
     @property
     def recipe(self) -> Recipe:
-        """What must be compiled for this phase."""
+        """Return what must be compiled for this phase."""
         if isinstance(self.schedule, str):
             if self.schedule not in SCHEDULES:
-                raise DataError(f"schedule {self.schedule!r} is not known{nearest(self.schedule, SCHEDULES)}")
+                raise DataError(f"schedule={self.schedule!r} is not known{nearest(self.schedule, SCHEDULES)}")
             named = SCHEDULES[self.schedule]
             return Recipe(self.loss, self.direction, named, self.trainable, follows_total=True, update=self.update)
         return Recipe(self.loss, self.direction, self.schedule, self.trainable, follows_total=False, update=self.update)
 
     def lasting(self, epochs: int) -> Phase:
-        """The same phase, another length."""
+        """Return the same phase with another length.
+
+        Args:
+            epochs: The new number of epochs.
+
+        Returns:
+            A new phase.
+        """
         return replace(self, epochs=epochs)

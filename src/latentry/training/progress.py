@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 __all__ = ["Bar", "wants_bar"]
 
 
 def wants_bar(progress: bool | str) -> bool:
-    """``"auto"`` shows a bar to people: in a terminal or a notebook."""
+    """Decide whether to show a bar: ``"auto"`` shows it to people, in a terminal or a notebook.
+
+    Args:
+        progress: True, False or "auto".
+
+    Returns:
+        True to show it.
+    """
     if progress == "auto":
         return sys.stderr.isatty() or "ipykernel" in sys.modules
     return bool(progress)
@@ -23,6 +29,7 @@ def wants_bar(progress: bool | str) -> bool:
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
+        """Show steps per second."""
         return Text(f"{task.speed:,.0f} steps/s" if task.speed else "compiling")
 
 
@@ -30,7 +37,7 @@ class Bar:
     """A context that shows how far a run is; ``shown=False`` makes it silent."""
 
     def __init__(self, total: int, *, shown: bool) -> None:
-        self._task: Any = None
+        self._task = TaskID(0)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -49,7 +56,13 @@ class Bar:
         return self
 
     def show(self, done: int, description: str, words: str) -> None:
-        """How far, where, and the latest loss."""
+        """Show how far a run is, where, and the latest loss.
+
+        Args:
+            done: Optimiser steps so far.
+            description: Restart, phase and epoch.
+            words: The latest loss, formatted.
+        """
         self._bar.update(self._task, completed=done, description=description, words=words)
 
     def __exit__(

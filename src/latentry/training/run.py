@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from latentry.errors import CheckpointError, DataError, TrainingDiverged
 from latentry.training.devices import use_compilation_cache
@@ -17,7 +16,7 @@ from latentry.training.state import RunState
 
 __all__ = ["run"]
 
-_CALL_SECONDS = 0.5  # a compiled call lasts about this long, so that Ctrl-C is heard and the bar moves
+_CALL_SECONDS = 0.5  # a compiled call lasts about this long, so that Ctrl-C acts soon and the bar moves
 
 Save = Callable[[RunState], None]
 
@@ -32,7 +31,7 @@ def run(
     logger: Logger | None = None,
     progress: bool | str = "auto",
 ) -> RunState:
-    """From a state (or the start) to the end, or to where it was interrupted.
+    """Train from a state (or the start) to the end, or to where it was interrupted.
 
     Args:
         task: What to train.
@@ -42,9 +41,16 @@ def run(
         save_seconds: Least time between two saves at ends of epochs; the end is always saved.
         logger: Gets each epoch's row.
         progress: True, False, or "auto".
+
+    Returns:
+        The last state; ``stopped`` says why it ended.
+
+    Raises:
+        DataError: If ``save_every`` is no whole number of at least 1.
+        TrainingDiverged: If a loss or gradient is not finite; the last good state is saved first.
     """
     if save_every is not None and (not isinstance(save_every, int) or save_every < 1):
-        raise DataError(f"save_every = {save_every!r}: give a whole number of steps of at least 1.")
+        raise DataError(f"save_every={save_every!r}: it is no number of steps. Give a whole number of at least 1.")
     use_compilation_cache()
     if state is not None and state.finished:
         return state
@@ -58,8 +64,9 @@ def run(
             try:
                 state = pace.advance(task, state, keeper.steps_to_next(task.done(state)))
             except TrainingDiverged as error:
-                error.state = error.state or sound
-                keeper.always(error.state)
+                last_good = error.state if isinstance(error.state, RunState) else sound
+                error.state = last_good
+                keeper.always(last_good)
                 raise
             sound = earlier
             if logger is not None:
@@ -80,6 +87,7 @@ class _Pace:
         self._per_step: float | None = None
 
     def advance(self, task: Task, state: RunState, most: int | None) -> RunState:
+        """Take as many steps as fit into a call, at most ``most``."""
         steps = 1 if self._per_step is None else max(1, int(_CALL_SECONDS / self._per_step))
         steps = steps if most is None else min(steps, most)
         began, done = time.monotonic(), task.done(state)
@@ -99,14 +107,17 @@ class _Keeper:
         self._last = time.monotonic()
 
     def steps_to_next(self, done: int) -> int | None:
+        """Count the steps to the next save, or return None where steps do not decide."""
         return None if self._every is None or self._save is None else self._every - done % self._every
 
     def maybe(self, state: RunState, done: int, *, epoch_ended: bool) -> None:
+        """Save where it is due."""
         due = done % self._every == 0 if self._every else epoch_ended and time.monotonic() - self._last > self._seconds
         if due and not state.finished:
             self.always(state)
 
-    def always(self, state: Any) -> None:
+    def always(self, state: RunState) -> None:
+        """Save now; an error of saving carries the state."""
         if self._save is None:
             return
         try:

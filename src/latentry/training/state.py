@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PyTree
 
-from latentry.training.phase import Module
+from latentry.training.history import Row
+from latentry.training.phase import Metrics, Module
 
 __all__ = ["RunState"]
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Immutable; each step makes a new one."""
+    """Module, optimiser, sums and counters of a run; immutable, each step makes a new state."""
 
     module: Module
-    optimiser: Any
-    sums: dict[str, jax.Array]  # metrics of the epoch so far
+    optimiser: PyTree
+    sums: Metrics  # metrics of the epoch so far
     rows: jax.Array
     restart: int = 0
     phase: int = 0
@@ -32,20 +35,20 @@ class RunState:
     champion: Module | None = None  # of all finished restarts
     champion_score: float = math.nan
     champion_restart: int = 0
-    history: tuple[dict[str, Any], ...] = field(default=())
+    history: tuple[Row, ...] = field(default=())
     last_phase: bool = True  # whether scores of this phase compare with those of other restarts
     finished: bool = False
     stopped: str = "running"  # why it ended: "epochs", "patience", "interrupted"
 
     @property
     def result(self) -> Module:
-        """The module to use: the best so far."""
+        """Return the module to use: the best so far."""
         if self.champion is not None and not (self.last_phase and self.best_score < self.champion_score):
             return self.champion
         return self.module if self.best is None else self.best
 
     def counters(self) -> dict[str, Any]:
-        """All that is not an array, as plain JSON."""
+        """Return all that is not an array, as plain JSON."""
         return {
             "restart": self.restart,
             "phase": self.phase,
@@ -63,22 +66,38 @@ class RunState:
             "metrics": sorted(self.sums),
         }
 
-    def arrays(self) -> dict[str, Any]:
-        """The trees of arrays by name; those that do not exist yet are left out."""
+    def arrays(self) -> dict[str, PyTree]:
+        """Return the trees of arrays by name; those that do not exist yet are left out."""
         trees = {"module": self.module, "optimiser": self.optimiser, "sums": self.sums, "rows": self.rows}
         trees |= {"best": self.best, "champion": self.champion}
         return {name: tree for name, tree in trees.items() if tree is not None}
 
     @classmethod
-    def restore(cls, counters: dict[str, Any], trees: dict[str, Any], history: Any) -> RunState:
-        """The inverse of :meth:`counters` and :meth:`arrays`."""
+    def restore(cls, counters: dict[str, Any], trees: dict[str, PyTree], history: Iterable[Row]) -> RunState:
+        """Build a state from what :meth:`counters` and :meth:`arrays` returned.
+
+        Args:
+            counters: Plain JSON.
+            trees: Trees of arrays by name.
+            history: Rows, an epoch each.
+
+        Returns:
+            The same state.
+        """
         plain = {k: v for k, v in counters.items() if k not in ("has_best", "has_champion", "metrics")}
         for score in ("best_score", "champion_score"):
             plain[score] = math.nan if plain[score] is None else plain[score]
         return cls(**trees, **plain, history=tuple(history))
 
     def fresh_epoch(self, **changes: Any) -> RunState:
-        """The same with the epoch's sums at zero."""
+        """Return the same state with the epoch's sums at zero.
+
+        Args:
+            changes: Other fields to replace.
+
+        Returns:
+            A new state.
+        """
         zeros = {name: jnp.zeros(()) for name in self.sums}
         return replace(self, sums=zeros, rows=jnp.zeros(()), step=0, **changes)
 

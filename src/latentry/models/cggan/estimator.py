@@ -45,7 +45,7 @@ from latentry.models.estimator import (
     ready,
     require,
 )
-from latentry.nets import ContentLaw, Discriminator, DomainEmbedding, DomainFlow, PictureEncoder, Synthesis
+from latentry.nets import ContentDistribution, Discriminator, DomainEmbedding, DomainFlow, ImageEncoder, Synthesis
 from latentry.nets import Mapping as StyleMapping
 from latentry.training import Phase, map_rows
 
@@ -191,12 +191,12 @@ class CGGAN(LatentModel, SamplesByDomain, Reconstructs):
         shared = {"width": sizes.channels, "most": sizes.most_channels, "precision": sizes.dtype}
         encoding = self._encoding(domains, domain_key)
         generator = Generator(
-            ContentLaw(self.latent_dim, layers=sizes.law_layers, first=self.style_dim, key=content_key),
+            ContentDistribution(self.latent_dim, layers=sizes.law_layers, first=self.style_dim, key=content_key),
             encoding,
             StyleMapping(encoding.inputs, sizes.style_width, layers=sizes.mapping_layers, key=style_key),
             Synthesis(size, colours, style=sizes.style_width, key=image_key, **shared),
         )
-        makers = Makers(generator, PictureEncoder(size, colours, latents=self.latent_dim, key=encoder_key, **shared))
+        makers = Makers(generator, ImageEncoder(size, colours, latents=self.latent_dim, key=encoder_key, **shared))
         low, high = (float(end) for end in self.value_range)
         return Adversaries(
             makers=makers,

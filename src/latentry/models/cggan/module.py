@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from latentry.contracts import LatentModule
 from latentry.data import Batch
-from latentry.nets import ContentLaw, Discriminator, Mapping, PictureEncoder, Synthesis
+from latentry.nets import ContentDistribution, Discriminator, ImageEncoder, Mapping, Synthesis
 
 __all__ = ["Adversaries", "Generator", "Makers"]
 
@@ -18,7 +18,7 @@ __all__ = ["Adversaries", "Generator", "Makers"]
 class Generator(eqx.Module):
     """Noise to codes, codes and domain to latents, latents to a style, style to pictures."""
 
-    content: ContentLaw
+    content: ContentDistribution
     domains: Any  # DomainFlow or DomainEmbedding
     mapping: Mapping
     synthesis: Synthesis
@@ -44,7 +44,7 @@ class Makers(eqx.Module):
     """What makes pictures, and what finds the codes behind them."""
 
     generator: Generator
-    encoder: PictureEncoder
+    encoder: ImageEncoder
 
 
 class Adversaries(LatentModule):
@@ -65,7 +65,7 @@ class Adversaries(LatentModule):
     def encode(self, batch: Batch, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the encoder's mean and deviation of the code, taken through the flows of the row's domain."""
         mean, scale = self.average.encoder(self.inward(batch.values[self.modality]))
-        latents, derivatives = self.average.generator.domains.with_slopes(mean, batch.domain)
+        latents, derivatives = self.average.generator.domains.with_derivatives(mean, batch.domain)
         return latents, scale * derivatives
 
     @property

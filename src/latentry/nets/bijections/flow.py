@@ -18,6 +18,7 @@ class _Block(eqx.Module):
     bend: Monotone
 
     def inverse(self, y: Array) -> Array:
+        """Invert the bend, then the linear map."""
         return self.linear.inverse(self.bend.inverse(y))
 
 
@@ -39,37 +40,66 @@ class Flow(eqx.Module):
         first, last = jax.random.split(key)
 
         def block(key: PRNGKeyArray) -> _Block:
-            linear_key, monotone_key = jax.random.split(key)
-            return _Block(InvertibleLinear(size, key=linear_key), Monotone(size, components=components, key=monotone_key))
+            linear, bend = jax.random.split(key)
+            return _Block(InvertibleLinear(size, key=linear), Monotone(size, components=components, key=bend))
 
         self.blocks = eqx.filter_vmap(block)(jax.random.split(first, blocks))
         self.last = InvertibleLinear(size, key=last)
 
     def straightened(self, last: Float[Array, "n n"]) -> Flow:
-        """The same bends, each on a coordinate of its own until the last layer: bends of single columns come first to hand."""
+        """Return the same bends, each on a coordinate of its own until the last layer, which gets a weight.
+
+        Args:
+            last: Weight of the last layer.
+
+        Returns:
+            A flow whose bends of single columns are easy to learn first.
+        """
         size = last.shape[0]
         plain = jnp.broadcast_to(jnp.eye(size, dtype=last.dtype), self.blocks.linear.weight.shape)
-        return eqx.tree_at(lambda flow: (flow.blocks.linear.weight, flow.last.weight), self, (plain, last))
+        straight: Flow = eqx.tree_at(lambda flow: (flow.blocks.linear.weight, flow.last.weight), self, (plain, last))
+        return straight
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-        """From data to latents."""
+        """Map data to latents.
+
+        Args:
+            x: A row.
+
+        Returns:
+            Latents, and the log-determinant.
+        """
         z, log_det = self.forward_rows(x[None])
         return z[0], log_det[0]
 
     def forward_rows(self, x: Float[Array, "rows n"]) -> tuple[Float[Array, "rows n"], Float[Array, " rows"]]:
-        """From data to latents, many rows at once: much faster than row by row."""
+        """Map data to latents, many rows at once: much faster than row by row.
+
+        Args:
+            x: Rows of data.
+
+        Returns:
+            Latents, and the log-determinant of each row.
+        """
         # One determinant call for all layers; inside the scan they would cost more than everything else.
         constant = self.blocks.linear.log_determinant().sum() + self.last.log_determinant()
 
         def step(carry: tuple[Array, Array], block: _Block) -> tuple[tuple[Array, Array], None]:
-            value, slope = block.bend.value_and_slope(block.linear.columns(carry[0]))
-            return (value, carry[1] + jnp.log(slope).sum(axis=0)), None
+            value, derivative = block.bend.value_and_derivative(block.linear.columns(carry[0]))
+            return (value, carry[1] + jnp.log(derivative).sum(axis=0)), None
 
         (columns, total), _ = jax.lax.scan(step, (x.T, jnp.zeros(len(x))), self.blocks)
         return self.last.columns(columns).T, total + constant
 
     def inverse(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
-        """From latents to data."""
+        """Map latents to data.
+
+        Args:
+            z: Latents of a row.
+
+        Returns:
+            The row.
+        """
 
         def step(value: Array, block: _Block) -> tuple[Array, None]:
             return block.inverse(value), None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -27,17 +29,38 @@ class InvertibleLinear(eqx.Module):
         self.bias = jnp.zeros(size)
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-        """The image and the log-determinant."""
+        """Map a point.
+
+        Args:
+            x: A point.
+
+        Returns:
+            Its image, and the log-determinant.
+        """
         return self.columns(x[:, None])[:, 0], self.log_determinant()
 
     def columns(self, x: Float[Array, "n rows"]) -> Float[Array, "n rows"]:
-        """The images of many points, side by side."""
+        """Map many points, side by side.
+
+        Args:
+            x: Points as columns.
+
+        Returns:
+            Their images as columns.
+        """
         return self.weight @ x + self.bias[:, None]
 
     def log_determinant(self) -> Float[Array, "..."]:
-        """Of the weight, or of each weight in a stack."""
-        return jnp.linalg.slogdet(self.weight)[1]
+        """Return the log-determinant of the weight, or of each weight in a stack."""
+        return cast(Array, jnp.linalg.slogdet(self.weight)[1])
 
     def inverse(self, y: Float[Array, " n"]) -> Float[Array, " n"]:
-        """The point whose image is y."""
-        return jnp.linalg.solve(self.weight, y - self.bias)
+        """Return the point whose image is y.
+
+        Args:
+            y: An image.
+
+        Returns:
+            The point.
+        """
+        return cast(Array, jnp.linalg.solve(self.weight, y - self.bias))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ class Monotone(eqx.Module):
     r""":math:`y_i = a_i x_i + \sum_k w_{ik} \tanh(s_{ik}(x_i - c_{ik})) + \sum_l v_{il}\, h_{il}(x_i)` with :math:`a, w, s, v > 0`.
 
     Bends flatten the tails and hinges :math:`h(x) = \pm\operatorname{softplus}(\pm t(x - b))/t` steepen them on one side:
-    a map and its inverse are then equally easy. The slope never falls below a, so the inverse exists everywhere and
+    a map and its inverse are then equally easy. The derivative never falls below a, so the inverse exists everywhere and
     Newton's method, kept inside a bracket, finds it.
 
     >>> layer = Monotone(2, components=4, key=jax.random.key(0))
@@ -39,46 +39,68 @@ class Monotone(eqx.Module):
         self.centre = spread + 0.1 * jax.random.normal(key, (size, components))
 
     def forward(self, x: Float[Array, " n"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-        """The image and the log-determinant."""
-        value, slope = self.value_and_slope(x[:, None])
-        return value[:, 0], jnp.log(slope).sum()
+        """Map a point.
+
+        Args:
+            x: A point.
+
+        Returns:
+            Its image, and the log-determinant.
+        """
+        value, derivative = self.value_and_derivative(x[:, None])
+        return value[:, 0], jnp.log(derivative).sum()
 
     def inverse(self, y: Float[Array, " n"]) -> Float[Array, " n"]:
-        """The point whose image is y, differentiable in y and in the parameters."""
-        found = jax.lax.stop_gradient(self._root(y[:, None]))
-        value, slope = self.value_and_slope(found)
-        # One more Newton step, whose derivative is that of the implicit function.
-        return (found - (value - y[:, None]) / jax.lax.stop_gradient(slope))[:, 0]
+        """Return the point whose image is y, differentiable in y and in the parameters.
 
-    def value_and_slope(self, x: Float[Array, "n rows"]) -> tuple[Float[Array, "n rows"], Float[Array, "n rows"]]:
-        """Image and derivative of each coordinate, for many points side by side."""
+        Args:
+            y: An image.
+
+        Returns:
+            The point.
+        """
+        root = jax.lax.stop_gradient(self._root(y[:, None]))
+        value, derivative = self.value_and_derivative(root)
+        # One more Newton step, whose derivative is that of the implicit function.
+        return (root - (value - y[:, None]) / jax.lax.stop_gradient(derivative))[:, 0]
+
+    def value_and_derivative(self, x: Float[Array, "n rows"]) -> tuple[Float[Array, "n rows"], Float[Array, "n rows"]]:
+        """Return image and derivative of each coordinate, for many points side by side.
+
+        Args:
+            x: Points as columns.
+
+        Returns:
+            Images and derivatives as columns.
+        """
         # Rows come last and bends first: sums over bends then run over whole vectors of rows, which a CPU likes.
         a, w, s = (jax.nn.softplus(part) for part in (self.slope[:, None], self.height, self.steepness))
         w, s, c = (part.T[:, :, None] for part in (w, s, self.centre))
         bends, hinges = -(-len(w) // 2), len(w) // 2
         bend = jnp.tanh(s[:bends] * (x - c[:bends]))
         value = a * x + (w[:bends] * bend).sum(axis=0)
-        slope = a + (w[:bends] * s[:bends] * (1 - bend**2)).sum(axis=0)
-        side = jnp.where(jnp.arange(hinges) < hinges // 2, -1.0, 1.0)[:, None, None]  # left ones turn left
+        derivative = a + (w[:bends] * s[:bends] * (1 - bend**2)).sum(axis=0)
+        side = jnp.where(jnp.arange(hinges) < hinges // 2, -1.0, 1.0)[:, None, None]  # those on the left turn left
         w, s, reach = w[bends:], s[bends:], side * s[bends:] * (x - c[bends:])
         value = value + (side * w / s * jax.nn.softplus(reach)).sum(axis=0)
-        return value, slope + (w * jax.nn.sigmoid(reach)).sum(axis=0)
+        return value, derivative + (w * jax.nn.sigmoid(reach)).sum(axis=0)
 
     def _root(self, y: Float[Array, "n rows"]) -> Float[Array, "n rows"]:
-        # The slope is at least a: the root lies between 0 and where a line of that slope would get.
-        middle, _ = self.value_and_slope(jnp.zeros_like(y))
+        # The derivative is at least a: the root lies between 0 and where a line of that steepness would get.
+        middle, _ = self.value_and_derivative(jnp.zeros_like(y))
         far = (y - middle) / jax.nn.softplus(self.slope)[:, None]
         low, high = jnp.minimum(far, 0), jnp.maximum(far, 0)
 
-        def narrow(_: Any, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        def narrow(_: Array | int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             low, high, x = state
-            value, slope = self.value_and_slope(x)
+            value, derivative = self.value_and_derivative(x)
             low, high = jnp.where(value < y, x, low), jnp.where(value < y, high, x)
-            step = x - (value - y) / slope
+            step = x - (value - y) / derivative
             inside = (step > low) & (step < high)
             return low, high, jnp.where(inside, step, 0.5 * (low + high))
 
-        return jax.lax.fori_loop(0, 40, narrow, (low, high, 0.5 * (low + high)))[2]
+        ends = jax.lax.fori_loop(0, 40, narrow, (low, high, 0.5 * (low + high)))
+        return cast(Array, ends[2])
 
 
 def _inverse_softplus(value: float) -> Float[Array, ""]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -26,32 +27,32 @@ Change = Callable[[Array, Draws], Array]
 
 
 def _flip(place: Array, draws: Draws) -> Array:
-    """Left and right exchanged."""
+    """Exchange left and right."""
     return place * jnp.array([[1.0, 1.0], [-1.0, 1.0]])
 
 
 def _shift(place: Array, draws: Draws) -> Array:
-    """Up to an eighth of the size along each axis."""
+    """Move by up to an eighth of the size along each axis."""
     return place + jnp.stack([jnp.zeros_like(draws), 4 * _SHIFT * (draws - 0.5)], -1)
 
 
 def _scale(place: Array, draws: Draws) -> Array:
-    """Larger or smaller, by one factor along both axes and another along one."""
-    both, one = _normal(draws)
-    factors = 2 ** (_SCALE * jnp.stack([both + 0.5 * one, both - 0.5 * one], 1))
+    """Enlarge or shrink, by a factor along both axes and another along the first."""
+    both, single = _normal(draws)
+    factors = 2 ** (_SCALE * jnp.stack([both + 0.5 * single, both - 0.5 * single], 1))
     return place * jnp.stack([factors, jnp.ones_like(factors)], -1)
 
 
 def _rotate(x: Array, draws: Draws) -> Array:
-    """By any angle about the middle."""
+    """Turn by any angle about the middle."""
     angle = 2 * math.pi * draws[:, 0]
     middle = (x.shape[1] - 1) / 2
     down, across = jnp.meshgrid(*2 * [jnp.arange(x.shape[1]) - middle], indexing="ij")
 
-    def turned(picture: Array, cosine: Array, sine: Array) -> Array:
+    def turned(image: Array, cosine: Array, sine: Array) -> Array:
         places = [cosine * down - sine * across + middle, sine * down + cosine * across + middle]
         look = partial(jax.scipy.ndimage.map_coordinates, coordinates=places, order=1, mode="nearest")
-        return jax.vmap(look, in_axes=-1, out_axes=-1)(picture)
+        return cast(Array, jax.vmap(look, in_axes=-1, out_axes=-1)(image))
 
     return jax.vmap(turned)(x, jnp.cos(angle), jnp.sin(angle))
 
@@ -62,7 +63,7 @@ def _brightness(x: Array, draws: Draws) -> Array:
 
 
 def _hue(x: Array, draws: Draws) -> Array:
-    """Colours turned about the grey axis by any angle."""
+    """Turn colours about the grey axis by any angle."""
     if x.shape[-1] != 3:
         return x
     angle = (2 * math.pi * draws[:, 0])[:, None, None]
@@ -73,16 +74,25 @@ def _hue(x: Array, draws: Draws) -> Array:
 
 
 _PLACES: dict[str, Change] = {"flip": _flip, "shift": _shift, "scale": _scale}
-_PICTURES: dict[str, Change] = {"rotate": _rotate, "brightness": _brightness, "hue": _hue}
-AUGMENTATIONS = (*_PLACES, *_PICTURES)
+_IMAGES: dict[str, Change] = {"rotate": _rotate, "brightness": _brightness, "hue": _hue}
+AUGMENTATIONS = (*_PLACES, *_IMAGES)
 
 
 def augment(
     x: Float[Array, "rows h w c"], probability: Float[Array, ""], kinds: tuple[str, ...], key: PRNGKeyArray
 ) -> Float[Array, "rows h w c"]:
-    """Images on −1 to 1, each changed in each way with the probability; what enters from outside repeats the border.
+    """Apply each kind of change to each image with a probability; what enters from outside repeats the border.
 
     Flips, shifts and scalings are one resampling along each axis, by linear interpolation.
+
+    Args:
+        x: Images on −1 to 1.
+        probability: Of each change of each image.
+        kinds: Of ``AUGMENTATIONS``.
+        key: Of random numbers.
+
+    Returns:
+        Changed images.
 
     >>> x = jnp.arange(64.0).reshape(1, 8, 8, 1) / 64
     >>> bool(jnp.allclose(augment(x, jnp.float32(0.0), AUGMENTATIONS, jax.random.key(1)), x, atol=1e-5))
@@ -102,7 +112,7 @@ def augment(
 
     if any(name in _PLACES for name in kinds):
         x = _resample(x, changed(jnp.broadcast_to(jnp.array([1.0, 0.0]), (len(x), 2, 2)), _PLACES))
-    return changed(x, _PICTURES)
+    return changed(x, _IMAGES)
 
 
 def _normal(draws: Draws) -> tuple[Array, Array]:
@@ -111,7 +121,7 @@ def _normal(draws: Draws) -> tuple[Array, Array]:
 
 
 def _resample(x: Array, place: Array) -> Array:
-    """Along each axis, the value at factor · place + shift (rows, axis, 2), in halves of the size from the middle."""
+    """Return, along each axis, the value at factor · place + shift (rows, axis, 2), in halves of the size from the middle."""
     size = x.shape[1]
     middle = (size - 1) / 2
     wanted = place[..., :1] * (jnp.arange(size) - middle) + place[..., 1:] * (size / 2) + middle

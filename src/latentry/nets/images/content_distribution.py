@@ -2,8 +2,6 @@ r"""The joint distribution of latents that do not change: an invertible map of n
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,7 +11,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from latentry.nets.images.equalised_layers import EqualLinear
 from latentry.nets.prior import normal_log_density
 
-__all__ = ["ContentLaw"]
+__all__ = ["ContentDistribution"]
 
 _MOST = 2.0  # size of the logarithm of a scale
 _PACE = 2.0  # its networks are small, and follow encodings that move
@@ -38,14 +36,14 @@ class _Scaling(eqx.Module):
         return _MOST * jnp.tanh(scale / _MOST), shift
 
 
-class ContentLaw(eqx.Module):
+class ContentDistribution(eqx.Module):
     r"""Codes :math:`c = P(\epsilon)`, ε ~ N(0, I), through layers that scale and shift half the latents given the others.
 
     Encodings of images are never quite independent: digits, say, come in ten kinds. Where codes are drawn independently,
     many lie between kinds, and what is made of them is no digit. So their distribution is learned, by exact likelihood (Dinh,
     Sohl-Dickstein and Bengio, *Density estimation using Real NVP*, 2017; after fitting an autoencoder: Dai and Wipf,
-    *Diagnosing and enhancing VAE models*, 2019). Latents that are not ``still`` pass as they are, and no other one reads them;
-    when one becomes still, the distribution of the others jumps a little and is learned again.
+    *Diagnosing and enhancing VAE models*, 2019). Latents that are not ``still`` pass as they are, and no other latent reads them;
+    when a latent becomes still, the distribution of the others jumps a little and is learned again.
 
     Args:
         latents: How many.
@@ -54,10 +52,10 @@ class ContentLaw(eqx.Module):
             always has some to read.
         width: Of the networks.
 
-    >>> law = ContentLaw(4, layers=3, key=jax.random.key(0))
+    >>> content = ContentDistribution(4, layers=3, key=jax.random.key(0))
     >>> still, noise = jnp.array([False, True, True, True]), jnp.arange(8.0).reshape(2, 4) / 8
-    >>> codes = law(noise, still)
-    >>> bool(jnp.allclose(law.noise(codes, still)[0], noise, atol=1e-5)), bool((codes[:, 0] == noise[:, 0]).all())
+    >>> codes = content(noise, still)
+    >>> bool(jnp.allclose(content.noise(codes, still)[0], noise, atol=1e-5)), bool((codes[:, 0] == noise[:, 0]).all())
     (True, True)
     """
 
@@ -65,7 +63,7 @@ class ContentLaw(eqx.Module):
     given: Bool[Array, "layers n"]  # latents that a layer reads; it moves the others
 
     def __init__(self, latents: int, *, layers: int, key: PRNGKeyArray, first: int = 0, width: int = 64) -> None:
-        nets = [_Scaling(latents, width, key=layer_key) for layer_key in jax.random.split(key, max(layers, 1))]
+        nets = [_Scaling(latents, width, key=k) for k in jax.random.split(key, max(layers, 1))]
         self.layers = jax.tree.map(lambda *parts: jnp.stack(parts)[:layers], *nets)
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         blocks = (first, latents - first)
@@ -74,7 +72,7 @@ class ContentLaw(eqx.Module):
         self.given = jnp.asarray(pairs[:layers])
 
     def __call__(self, noise: Float[Array, "rows n"], still: Bool[Array, " n"]) -> Float[Array, "rows n"]:
-        def layer(x: Array, part: Any) -> tuple[Array, None]:
+        def layer(x: Array, part: tuple[_Scaling, Array]) -> tuple[Array, None]:
             scale, shift = _moves(part[0], part[1], x, still)
             return x * jnp.exp(scale) + shift, None
 
@@ -83,9 +81,17 @@ class ContentLaw(eqx.Module):
     def noise(
         self, codes: Float[Array, "rows n"], still: Bool[Array, " n"]
     ) -> tuple[Float[Array, "rows n"], Float[Array, " rows"]]:
-        """The noise behind codes, and the log-determinant of the way to it."""
+        """Return the noise behind codes, and the log-determinant of the map to it.
 
-        def layer(carry: tuple[Array, Array], part: Any) -> tuple[tuple[Array, Array], None]:
+        Args:
+            codes: Rows.
+            still: Which latents have a single distribution in all domains.
+
+        Returns:
+            Noise, and the log-determinant of each row.
+        """
+
+        def layer(carry: tuple[Array, Array], part: tuple[_Scaling, Array]) -> tuple[tuple[Array, Array], None]:
             x, total = carry
             scale, shift = _moves(part[0], part[1], x, still)
             return ((x - shift) * jnp.exp(-scale), total - scale.sum(1)), None
@@ -94,7 +100,15 @@ class ContentLaw(eqx.Module):
         return jax.lax.scan(layer, start, (self.layers, self.given), reverse=True)[0]
 
     def log_density(self, codes: Float[Array, "rows n"], still: Bool[Array, " n"]) -> Float[Array, " rows"]:
-        """Of each row of codes."""
+        """Return the log density of each row of codes.
+
+        Args:
+            codes: Rows.
+            still: Which latents have a single distribution in all domains.
+
+        Returns:
+            Log densities.
+        """
         noise, log_det = self.noise(codes, still)
         nothing = jnp.zeros(noise.shape[1])
         return jax.vmap(normal_log_density, (0, None, None))(noise, nothing, nothing) + log_det

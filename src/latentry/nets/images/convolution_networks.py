@@ -7,7 +7,6 @@ Rows come as they lie in the data, channels last: a curve is (length, channels),
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,7 +24,13 @@ _SMALLEST = 4  # points per axis where convolution ends and a dense layer takes 
 
 
 def spatial(shape: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """Axes that convolution moves over, and the number of channels.
+    """Return the axes that convolution moves over, and the number of channels.
+
+    Args:
+        shape: Of a row.
+
+    Returns:
+        Sizes of the axes, and channels.
 
     >>> spatial((28, 28)), spatial((32, 32, 3)), spatial((100, 2))
     (((28, 28), 1), ((32, 32), 3), ((100,), 2))
@@ -54,7 +59,7 @@ class ConvolutionEncoder(eqx.Module):
     (4,)
     """
 
-    layers: tuple[Any, ...]
+    layers: tuple[eqx.nn.Conv, ...]
     head: Dense
 
     def __init__(self, shape: tuple[int, ...], outputs: int, *, width: int, key: PRNGKeyArray) -> None:
@@ -72,7 +77,7 @@ class ConvolutionEncoder(eqx.Module):
     def __call__(self, x: Float[Array, "..."]) -> Float[Array, " outputs"]:
         y = x[..., None] if spatial(x.shape)[0] == x.shape else x
         for layer in self.layers:
-            y = jax.nn.gelu(convolve(y, layer.weight, layer.stride) + layer.bias.reshape(-1))
+            y = jax.nn.gelu(convolve(y, layer.weight, layer.stride) + _bias(layer))
         return self.head(jnp.moveaxis(y, -1, 0).reshape(-1))
 
     def in_words(self) -> str:
@@ -90,8 +95,8 @@ class ConvolutionDecoder(eqx.Module):
     """
 
     head: Dense
-    layers: tuple[Any, ...]
-    last: Any
+    layers: tuple[eqx.nn.Conv, ...]
+    last: eqx.nn.Linear
     sizes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     shape: tuple[int, ...] = eqx.field(static=True)
     parameters: int = eqx.field(static=True)
@@ -112,14 +117,19 @@ class ConvolutionDecoder(eqx.Module):
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
         y = jnp.moveaxis(jax.nn.gelu(self.head(z)).reshape(-1, *self.sizes[0]), 0, -1)
         for layer, size in zip(self.layers, self.sizes[1:], strict=True):
-            y = jax.nn.gelu(_convolve_resized(y, layer.weight, size) + layer.bias.reshape(-1))
-        y = y @ self.last.weight.T + self.last.bias  # point by point: few outputs are slow to convolve
+            y = jax.nn.gelu(_convolve_resized(y, layer.weight, size) + _bias(layer))
+        y = y @ self.last.weight.T + _bias(self.last)  # point by point: few outputs are slow to convolve
         return y.reshape(*self.shape, self.parameters)
 
     def in_words(self) -> str:
         """Name the channels."""
         channels = [layer.out_channels for layer in self.layers]
         return f"{self.head.in_words()}, then convolutions, {_joined(channels)} channels"
+
+
+def _bias(layer: eqx.nn.Conv | eqx.nn.Linear) -> Array:
+    assert layer.bias is not None
+    return layer.bias.reshape(-1)
 
 
 def _joined(numbers: list[int]) -> str:

@@ -30,6 +30,9 @@ def convolve(
         weight: (outputs, inputs, 3, ...).
         strides: Along each axis of the grid; 1 by default.
 
+    Returns:
+        The row, (grid..., outputs).
+
     >>> convolve(jnp.ones((5, 1)), jnp.ones((2, 1, 3)), (2,))[:, 0].tolist()
     [2.0, 3.0, 2.0]
     """
@@ -50,6 +53,9 @@ def convolve_doubled(
         weight: (outputs, inputs, 3, ...).
         doubled: Which axes of the grid are doubled.
 
+    Returns:
+        The row on the doubled grid, (grid..., outputs).
+
     >>> row, weight = jnp.arange(3.0)[:, None], jnp.arange(3.0).reshape(1, 1, 3)
     >>> convolve_doubled(row, weight, (True,))[:, 0].tolist() == convolve(jnp.repeat(row, 2, 0), weight)[:, 0].tolist()
     True
@@ -64,7 +70,7 @@ def convolve_doubled(
 
 
 def _phase(x: Array, weight: Array, phase: tuple[int | None, ...]) -> Array:
-    """The outputs at one position of the doubled grid's cell: two taps where an axis is doubled, three where it is not."""
+    """Return the outputs at a position of the doubled grid's cell: two taps where an axis is doubled, three where it is not."""
     pad = []
     for axis, position in enumerate(phase):
         pad.append((1, 1) if position is None else (1 - position, position))

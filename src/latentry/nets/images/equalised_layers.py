@@ -13,29 +13,58 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 __all__ = ["EqualConvolution", "EqualLinear", "convolve", "double", "drawn", "halve", "leaky"]
 
-_SLOPE = 0.2
+_LEAK = 0.2
 
 
 def drawn(key: PRNGKeyArray, *shape: int) -> Array:
-    """Standard normal weights. NumPy draws them: there is no program to be compiled for each shape."""
+    """Draw standard normal weights, in NumPy: there is no program to be compiled for each shape.
+
+    Args:
+        key: Of random numbers.
+        shape: Of the weights.
+
+    Returns:
+        Weights.
+    """
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     return jnp.asarray(rng.standard_normal(shape, dtype=np.float32))
 
 
 def leaky(x: Array) -> Array:
-    """Leaky rectifier that keeps the second moment of a standard normal about 1."""
-    return math.sqrt(2.0) * jax.nn.leaky_relu(x, _SLOPE)
+    """Apply a leaky rectifier that keeps the second moment of a standard normal about 1.
+
+    Args:
+        x: Of any shape.
+
+    Returns:
+        The same shape.
+    """
+    return math.sqrt(2.0) * jax.nn.leaky_relu(x, _LEAK)
 
 
 def convolve(x: Float[Array, "rows h w a"], weight: Float[Array, "k k a b"]) -> Float[Array, "rows h w b"]:
-    """Convolution that keeps the size; the weight takes the image's precision."""
+    """Convolve and keep the size; the weight takes the image's precision.
+
+    Args:
+        x: Images.
+        weight: Kernel, inputs, outputs.
+
+    Returns:
+        Images.
+    """
     return jax.lax.conv_general_dilated(
         x, weight.astype(x.dtype), (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
     )
 
 
 def double(x: Float[Array, "rows h w c"]) -> Float[Array, "rows H W c"]:
-    """Twice the resolution: pixels repeated and smoothed with (1, 2, 1)/4, the border held.
+    """Double the resolution: pixels repeated and smoothed with (1, 2, 1)/4, the border held.
+
+    Args:
+        x: Images.
+
+    Returns:
+        Images of twice the height and width.
 
     >>> double(jnp.array([0.0, 4.0]).reshape(1, 1, 2, 1))[0, 0, :, 0].tolist()
     [0.0, 1.0, 3.0, 4.0]
@@ -44,7 +73,7 @@ def double(x: Float[Array, "rows h w c"]) -> Float[Array, "rows H W c"]:
 
 
 def _doubled(x: Array, axis: int) -> Array:
-    """Sums of shifted arrays: a product with a matrix of zeros and quarters takes three to five times as long."""
+    """Add up shifted arrays: a product with a matrix of zeros and quarters takes three to five times as long."""
     size = x.shape[axis]
     part = functools.partial(jax.lax.slice_in_dim, x, axis=axis)
     before = jnp.concatenate([part(0, 1), part(0, size - 1)], axis)
@@ -54,13 +83,21 @@ def _doubled(x: Array, axis: int) -> Array:
 
 
 def halve(x: Float[Array, "rows h w c"]) -> Float[Array, "rows H W c"]:
-    """Half the resolution: means of 2 × 2 pixels.
+    """Halve the resolution: means of 2 × 2 pixels.
+
+    Args:
+        x: Images of even height and width.
+
+    Returns:
+        Images of half the height and width.
 
     >>> halve(jnp.arange(4.0).reshape(1, 2, 2, 1)).item()
     1.5
     """
     rows, height, width, channels = x.shape
-    pairs = x.reshape(rows, height // 2, 2 * width * channels)  # two rows of pixels side by side: sums of slices, no reduction
+    pairs = x.reshape(
+        rows, height // 2, 2 * width * channels
+    )  # two rows of pixels side by side: sums of slices, no reduction
     added = (pairs[..., : width * channels] + pairs[..., width * channels :]).reshape(rows, height // 2, width // 2, -1)
     return 0.25 * (added[..., :channels] + added[..., channels:])
 
@@ -106,5 +143,5 @@ class EqualConvolution(eqx.Module):
         self.gain = 1 / math.sqrt(inputs * width**2)
 
     def __call__(self, x: Float[Array, "rows h w a"]) -> Float[Array, "rows h w b"]:
-        found = convolve(x, self.gain * self.weight)
-        return found if self.bias is None else found + self.bias.astype(x.dtype)
+        convolved = convolve(x, self.gain * self.weight)
+        return convolved if self.bias is None else convolved + self.bias.astype(x.dtype)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from latentry.nets.images.equalised_layers import EqualConvolution, EqualLinear, halve, leaky
 from latentry.nets.images.style_synthesis import level_widths, resolutions
 
-__all__ = ["Discriminator", "PictureEncoder", "batch_deviation", "trunk_for"]
+__all__ = ["Discriminator", "ImageEncoder", "batch_deviation", "trunk_for"]
 
 _GROUP = 4  # rows among which images are compared
 
 
 def batch_deviation(x: Float[Array, "rows h w c"]) -> Float[Array, "rows h w c+1"]:
-    """A further channel: the mean standard deviation of the features within groups of rows.
+    """Add a channel: the mean standard deviation of the features within groups of rows.
 
-    Images that are too alike are noticed by it (Karras et al., 2018). Groups are of four rows, or of the largest number
+    Images that are too alike are noticed by it (Karras et al., 2018). Groups are of 4 rows, or of the largest number
     below that divides the batch; neighbours in a group are far apart in the batch.
+
+    Args:
+        x: Features.
+
+    Returns:
+        The same with the further channel last.
 
     >>> batch_deviation(jnp.ones((4, 2, 2, 3)))[..., 3].max().item() < 1e-3
     True
@@ -43,10 +49,10 @@ class _Block(eqx.Module):
     shortcut: EqualConvolution
 
     def __init__(self, inputs: int, outputs: int, *, key: PRNGKeyArray) -> None:
-        first_key, second_key, shortcut_key = jax.random.split(key, 3)
-        self.first = EqualConvolution(inputs, inputs, 3, key=first_key)
-        self.second = EqualConvolution(inputs, outputs, 3, key=second_key)
-        self.shortcut = EqualConvolution(inputs, outputs, 1, key=shortcut_key, bias=False)
+        first, second, shortcut = jax.random.split(key, 3)
+        self.first = EqualConvolution(inputs, inputs, 3, key=first)
+        self.second = EqualConvolution(inputs, outputs, 3, key=second)
+        self.shortcut = EqualConvolution(inputs, outputs, 1, key=shortcut, bias=False)
 
     def __call__(self, x: Array) -> Array:
         beside = self.shortcut(halve(x))
@@ -59,9 +65,9 @@ class _Trunk(eqx.Module):
 
     entry: EqualConvolution
     blocks: tuple[_Block, ...]
-    precision: Any = eqx.field(static=True)
+    precision: DTypeLike = eqx.field(static=True)
 
-    def __init__(self, widths: list[int], channels: int, *, key: PRNGKeyArray, precision: Any) -> None:
+    def __init__(self, widths: list[int], channels: int, *, key: PRNGKeyArray, precision: DTypeLike) -> None:
         keys = jax.random.split(key, len(widths))
         self.entry = EqualConvolution(channels, widths[-1], 1, key=keys[0])
         pairs = zip(widths[::-1], widths[-2::-1], keys[1:], strict=False)
@@ -75,9 +81,20 @@ class _Trunk(eqx.Module):
 
 
 def trunk_for(
-    size: int, channels: int, *, width: int, most: int, key: PRNGKeyArray, precision: Any = jnp.float32
+    size: int, channels: int, *, width: int, most: int, key: PRNGKeyArray, precision: DTypeLike = jnp.float32
 ) -> tuple[_Trunk, int]:
-    """Residual blocks for images of this size, and how many numbers come out.
+    """Build residual blocks for images of this size.
+
+    Args:
+        size: Height and width.
+        channels: Of the images.
+        width: Channels at the finest resolution.
+        most: Largest number of channels.
+        key: Of random numbers.
+        precision: Floating-point type of the convolutions.
+
+    Returns:
+        The blocks, and how many numbers come out for a row.
 
     >>> net, count = trunk_for(16, 1, width=4, most=8, key=jax.random.key(0))
     >>> net(jnp.ones((2, 16, 16, 1))).size == 2 * count
@@ -110,14 +127,14 @@ class Discriminator(eqx.Module):
         domains: int,
         most: int,
         key: PRNGKeyArray,
-        precision: Any = jnp.float32,
+        precision: DTypeLike = jnp.float32,
     ) -> None:
-        trunk_key, last_key, dense_key, verdict_key = jax.random.split(key, 4)
-        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk_key, precision=precision)
+        trunk, last, dense, verdict = jax.random.split(key, 4)
+        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk, precision=precision)
         wide = level_widths(resolutions(size), width, most)[0]
-        self.last = EqualConvolution(wide + 1, wide, 3, key=last_key)
-        self.dense = EqualLinear(count, wide, key=dense_key)
-        self.verdict = EqualLinear(wide, domains, key=verdict_key)
+        self.last = EqualConvolution(wide + 1, wide, 3, key=last)
+        self.dense = EqualLinear(count, wide, key=dense)
+        self.verdict = EqualLinear(wide, domains, key=verdict)
 
     def __call__(self, x: Float[Array, "rows h w c"], domain: Int[Array, " rows"]) -> Float[Array, " rows"]:
         x = leaky(self.last(batch_deviation(self.trunk(x)))).astype(jnp.float32)
@@ -125,10 +142,10 @@ class Discriminator(eqx.Module):
         return jnp.take_along_axis(verdicts, domain[:, None], axis=1)[:, 0]
 
 
-class PictureEncoder(eqx.Module):
+class ImageEncoder(eqx.Module):
     """Mean and standard deviation of each latent of an image.
 
-    >>> net = PictureEncoder(16, 3, width=8, latents=5, most=16, key=jax.random.key(0))
+    >>> net = ImageEncoder(16, 3, width=8, latents=5, most=16, key=jax.random.key(0))
     >>> mean, scale = net(jnp.ones((4, 16, 16, 3)))
     >>> mean.shape, bool((scale > 0).all())
     ((4, 5), True)
@@ -147,13 +164,13 @@ class PictureEncoder(eqx.Module):
         latents: int,
         most: int,
         key: PRNGKeyArray,
-        precision: Any = jnp.float32,
+        precision: DTypeLike = jnp.float32,
     ) -> None:
-        trunk_key, dense_key, outputs_key = jax.random.split(key, 3)
-        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk_key, precision=precision)
+        trunk, dense, outputs = jax.random.split(key, 3)
+        self.trunk, count = trunk_for(size, channels, width=width, most=most, key=trunk, precision=precision)
         wide = max(64, 2 * latents)
-        self.dense = EqualLinear(count, wide, key=dense_key)
-        self.outputs = EqualLinear(wide, 2 * latents, key=outputs_key)
+        self.dense = EqualLinear(count, wide, key=dense)
+        self.outputs = EqualLinear(wide, 2 * latents, key=outputs)
 
     def __call__(self, x: Float[Array, "rows h w c"]) -> tuple[Float[Array, "rows n"], Float[Array, "rows n"]]:
         x = self.trunk(x).astype(jnp.float32)

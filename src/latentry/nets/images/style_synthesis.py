@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.nets.images.equalised_layers import EqualLinear, convolve, double, drawn, leaky
@@ -25,20 +25,26 @@ __all__ = ["Mapping", "ModulatedConvolution", "Synthesis", "resolutions"]
 
 _LEAST, _MOST = 4, 7  # smallest images, from which all others are doubled
 _TINY = 1e-8
-_NOISE_PACE = 0.1  # how loud noise is learns slowly: one number moves much faster than the many weights beside it
+_NOISE_PACE = 0.1  # how loud noise is learns slowly: a single number moves much faster than the many weights beside it
 _FAINT = 0.1  # images start within their range: from beyond it, half of the codes are lost before they are back
 
 
 def resolutions(size: int) -> tuple[int, ...]:
-    """Sizes from the coarsest, which has 4 to 7 pixels, to the full one; empty if doubling cannot get there.
+    """List sizes from the coarsest, which has 4 to 7 pixels, to the full size; empty if doubling cannot get there.
+
+    Args:
+        size: Height and width of the images.
+
+    Returns:
+        Sizes, each twice the last.
 
     >>> resolutions(28), resolutions(64), resolutions(30)
     ((7, 14, 28), (4, 8, 16, 32, 64), ())
     """
-    found = [size]
-    while found[0] > _MOST and found[0] % 2 == 0:
-        found.insert(0, found[0] // 2)
-    return tuple(found) if _LEAST <= found[0] <= _MOST and len(found) > 1 else ()
+    sizes = [size]
+    while sizes[0] > _MOST and sizes[0] % 2 == 0:
+        sizes.insert(0, sizes[0] // 2)
+    return tuple(sizes) if _LEAST <= sizes[0] <= _MOST and len(sizes) > 1 else ()
 
 
 class Mapping(eqx.Module):
@@ -53,7 +59,9 @@ class Mapping(eqx.Module):
     def __init__(self, inputs: int, width: int, *, layers: int, key: PRNGKeyArray, pace: float = 0.1) -> None:
         sizes = (inputs, *[width] * layers)
         keys = jax.random.split(key, layers)
-        self.layers = tuple(EqualLinear(a, b, key=k, pace=pace) for a, b, k in zip(sizes, sizes[1:], keys, strict=False))
+        self.layers = tuple(
+            EqualLinear(a, b, key=k, pace=pace) for a, b, k in zip(sizes, sizes[1:], keys, strict=False)
+        )
 
     def __call__(self, z: Float[Array, "rows n"]) -> Float[Array, "rows w"]:
         for layer in self.layers:
@@ -65,7 +73,7 @@ class ModulatedConvolution(eqx.Module):
     r"""A convolution with weights :math:`W_{kio} s_i`, s from the style, divided by their norm for each output.
 
     Scaling the weights of a row is the same as scaling its input channels; the norm is
-    :math:`\sqrt{\sum_i s_i^2 \sum_k W_{kio}^2}`. So all rows share one kernel, and no kernel per row is ever made.
+    :math:`\sqrt{\sum_i s_i^2 \sum_k W_{kio}^2}`. So all rows use the same kernel, and no kernel per row is ever made.
 
     >>> layer = ModulatedConvolution(4, 6, 3, 8, key=jax.random.key(0))
     >>> layer(jnp.ones((2, 5, 5, 4)), jnp.ones((2, 8))).shape
@@ -80,18 +88,18 @@ class ModulatedConvolution(eqx.Module):
     def __init__(
         self, inputs: int, outputs: int, width: int, style: int, *, key: PRNGKeyArray, normalised: bool = True
     ) -> None:
-        weight_key, style_key = jax.random.split(key)
-        self.weight = drawn(weight_key, width, width, inputs, outputs)
-        self.style = EqualLinear(style, inputs, key=style_key, bias=1.0)
+        weight, scales = jax.random.split(key)
+        self.weight = drawn(weight, width, width, inputs, outputs)
+        self.style = EqualLinear(style, inputs, key=scales, bias=1.0)
         self.normalised, self.gain = normalised, 1 / math.sqrt(inputs * width**2)
 
     def __call__(self, x: Float[Array, "rows h w a"], w: Float[Array, "rows s"]) -> Float[Array, "rows h w b"]:
         scales, weight = self.style(w), self.gain * self.weight
-        found = convolve(x * scales[:, None, None].astype(x.dtype), weight)
+        convolved = convolve(x * scales[:, None, None].astype(x.dtype), weight)
         if not self.normalised:
-            return found
+            return convolved
         norms = jax.lax.rsqrt(scales**2 @ (weight**2).sum((0, 1)) + _TINY)
-        return found * norms[:, None, None].astype(x.dtype)
+        return convolved * norms[:, None, None].astype(x.dtype)
 
 
 class _StyleLayer(eqx.Module):
@@ -114,7 +122,7 @@ class _StyleLayer(eqx.Module):
 
 class _Level(eqx.Module):
     layers: tuple[_StyleLayer, ...]
-    picture: ModulatedConvolution
+    picture: ModulatedConvolution  # its name is in files of saved runs
     picture_bias: Float[Array, " c"]
 
 
@@ -130,7 +138,7 @@ class Synthesis(eqx.Module):
     placing: EqualLinear
     levels: tuple[_Level, ...]
     sizes: tuple[int, ...] = eqx.field(static=True)
-    precision: Any = eqx.field(static=True)
+    precision: DTypeLike = eqx.field(static=True)
 
     def __init__(
         self,
@@ -141,7 +149,7 @@ class Synthesis(eqx.Module):
         style: int,
         most: int,
         key: PRNGKeyArray,
-        precision: Any = jnp.float32,
+        precision: DTypeLike = jnp.float32,
     ) -> None:
         self.sizes, self.precision = resolutions(size), precision
         widths = level_widths(self.sizes, width, most)
@@ -152,31 +160,39 @@ class Synthesis(eqx.Module):
         for before, wide in zip((None, *widths), widths, strict=False):
             first = [] if before is None else [_StyleLayer(before, wide, style, doubles=True, key=next(keys))]
             layers = (*first, _StyleLayer(wide, wide, style, doubles=False, key=next(keys)))
-            picture = ModulatedConvolution(wide, channels, 1, style, key=next(keys), normalised=False)
-            picture = eqx.tree_at(lambda layer: layer.weight, picture, _FAINT * picture.weight)
-            levels.append(_Level(layers, picture, jnp.zeros(channels)))
+            image = ModulatedConvolution(wide, channels, 1, style, key=next(keys), normalised=False)
+            image = eqx.tree_at(lambda layer: layer.weight, image, _FAINT * image.weight)
+            levels.append(_Level(layers, image, jnp.zeros(channels)))
         self.levels = tuple(levels)
 
     def noise(self, rows: int, key: PRNGKeyArray) -> tuple[Float[Array, "rows h w 1"], ...]:
-        """Standard normal pixels for each layer."""
+        """Draw standard normal pixels for each layer.
+
+        Args:
+            rows: How many images.
+            key: Of random numbers.
+
+        Returns:
+            Noise images, one for each layer.
+        """
         sizes = [size for size, level in zip(self.sizes, self.levels, strict=True) for _ in level.layers]
         ends = np.cumsum([size**2 for size in sizes])
         parts = jnp.split(jax.random.normal(key, (rows, ends[-1])), ends[:-1], axis=1)
         return tuple(part.reshape(rows, size, size, 1) for part, size in zip(parts, sizes, strict=True))
 
     def __call__(self, w: Float[Array, "rows s"], noise: Sequence[Array] | None = None) -> Float[Array, "rows h w c"]:
-        """Without noise, the image is a function of the style alone."""
+        """Return the images of styles; without noise, an image is a function of its style alone."""
         x = (self.start + self.placing(w).reshape(len(w), *self.start.shape)).astype(self.precision)
-        left, picture = iter(noise if noise is not None else ()), None
+        left, image = iter(noise if noise is not None else ()), None
         for level in self.levels:
             for layer in level.layers:
                 x = layer(x, w, next(left, None))
             here = level.picture(x, w).astype(jnp.float32) + level.picture_bias
-            picture = here if picture is None else double(picture) + here
-        assert picture is not None
-        return picture
+            image = here if image is None else double(image) + here
+        assert image is not None
+        return image
 
 
 def level_widths(sizes: Sequence[int], width: int, most: int) -> list[int]:
-    """Channels at each resolution: ``width`` at the finest, twice as many at each coarser one, up to ``most``."""
+    """Return channels at each resolution: ``width`` at the finest, twice as many at each coarser, up to ``most``."""
     return [min(most, width * 2**steps) for steps in reversed(range(len(sizes)))]
