@@ -119,11 +119,11 @@ def mcc(z: Columns, s: Columns, method: str = "pearson", *, weak_on: tuple[Colum
     """
     size = as_columns("s", s).shape[1]  # directions that were lost count as 0, also after a canonical analysis
     if weak_on is not None:
-        z, s = _canonical(z, s, weak_on)
+        z, s = canonical_scores(z, s, weak_on)
     return float(match(z, s, method).correlation.sum() / size)
 
 
-def _canonical(z: Columns, s: Columns, fit_on: tuple[Columns, Columns]) -> tuple[np.ndarray, np.ndarray]:
+def canonical_scores(z: Columns, s: Columns, fit_on: tuple[Columns, Columns]) -> tuple[np.ndarray, np.ndarray]:
     """Return canonical variates: whitened sides times the singular vectors of their product (Björck and Golub, 1973)."""
     estimated, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
     if len(estimated) != len(true):

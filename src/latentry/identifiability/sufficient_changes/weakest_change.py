@@ -61,7 +61,7 @@ def change_along(values: np.ndarray, noise: np.ndarray, rows: np.ndarray, level:
     Returns:
         The change.
     """
-    statistic, _ = _statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
+    statistic, _ = change_statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
     return _limits(statistic, len(values), 1, rows.sum(), level, np.ones(1))
 
 
@@ -153,7 +153,10 @@ def _noise_draws(noise: np.ndarray, rows: np.ndarray, draws: int, seed: int) -> 
     return centred
 
 
-def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
+def change_statistic(
+    v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return how far the values along v differ between domains, in units of their noise, and the gradient in v."""
     along, turned = values @ v, noise @ v
     spread = turned @ v
     weight = rows / spread
@@ -166,7 +169,9 @@ def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.nd
 def _descend(start: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
     # The statistic does not depend on the length of v, so that no constraint is needed.
     begin = start / np.linalg.norm(start)
-    result = minimize(_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    result = minimize(
+        change_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500}
+    )
     return float(result.fun), result.x / np.linalg.norm(result.x)
 
 
