@@ -113,7 +113,8 @@ def _channel_of(
     distributions: LatentDistributions | None,
 ) -> tuple[GaussianChannel, Domain | None, LatentDistributions | None]:
     if isinstance(source, GaussianChannel):
-        domain = None if data is None else Domain.of(data)
+        place = data.domain if isinstance(data, Dataset) else data
+        domain = None if place is None else Domain.of(place)
         if domain is not None and len(domain) != len(source):
             raise DataError(
                 f"data has {len(domain)} domains and the channel has {len(source)} rows. Give one domain per row."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol, cast
+
 import numpy as np
 from scipy.special import xlogy
 from scipy.stats import chi2, ncx2
@@ -76,7 +78,13 @@ def graph_of(model: HasGraph) -> tuple[graphs.Graph, graphs.CPDAG]:
     graph = model.graph_
     if isinstance(graph, graphs.Graph):
         return graph, graphs.cpdag(graph)
-    return graph.graph, graph.cpdag
+    both = cast(_GraphAndClass, graph)  # the other kind that a model may show
+    return both.graph, both.cpdag
+
+
+class _GraphAndClass(Protocol):
+    graph: graphs.Graph
+    cpdag: graphs.CPDAG
 
 
 def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | None:

@@ -113,7 +113,7 @@ def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[Fields]:
             )
     for look in looks.values():
         if look.kind == "table":
-            table = flat(subject.data[look.name])
+            table = flat(np.asarray(subject.data[look.name]))
             for i, column in enumerate(look.columns):
                 yield _numbers(column, table[:, i])
     yield {"name": "nothing", "labels": ["row"], "codes": [0] * len(subject.data), "ordered": False}
