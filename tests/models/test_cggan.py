@@ -80,7 +80,7 @@ def test_the_domain_reaches_pictures_through_the_marked_latents_alone(fitted):
 
 def test_latents_are_the_noise_taken_through_the_flows(fitted, pictures):
     noise, z = fitted.invert(pictures), fitted.transform(pictures)
-    assert np.array_equal(z[:, 2:], noise[:, 2:])
+    assert np.allclose(z[:, 2:], noise[:, 2:], rtol=0, atol=1e-6)  # of two programs, which may round differently
     flow = fitted.module_.average.generator.domains
     assert np.allclose(z, flow(jnp.asarray(noise), jnp.asarray(pictures.domain.values)), atol=1e-5)
     assert np.allclose(fitted.decode(z), fitted.reconstruct(pictures), atol=1e-5)
