@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.cli.info import _epochs
+from latentry.cli.info import describe_epochs
 
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
 
@@ -115,7 +115,7 @@ def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
 
 def test_epochs_of_several_restarts():
     rows = [{"restart": 0}, {"restart": 0}, {"restart": 1}]
-    assert (_epochs(rows), _epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
+    assert (describe_epochs(rows), describe_epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
 
 
 def test_info_shows_any_table(call, tmp_path):

@@ -81,10 +81,10 @@ def test_a_net_learns_what_depends_on_all_columns_at_once(kind, monkeypatch):
     taught = redundancy_bounds.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert taught.student == "net"
     monkeypatch.setattr(
-        redundancy_bounds, "_of_numbers", lambda block, rows: {"boosted trees": redundancy_bounds._trees_mean}
+        redundancy_bounds, "students_of_numbers", lambda block, rows: {"boosted trees": redundancy_bounds.tree_mean_student}
     )
     monkeypatch.setattr(
-        redundancy_bounds, "_of_labels", lambda block, rows: {"boosted trees": redundancy_bounds._trees}
+        redundancy_bounds, "students_of_labels", lambda block, rows: {"boosted trees": redundancy_bounds.tree_student}
     )
     before = redundancy_bounds.teach(rows, rows.blocks[1], rows.fit, rows.audit, 0)
     assert before.student == "boosted trees"

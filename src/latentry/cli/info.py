@@ -93,14 +93,15 @@ def _run(folder: Path) -> dict[str, Any]:
         "data": f"{record['rows']} rows, fingerprint {record['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in record["layout"]["shapes"].items()),
         **_domains(record["layout"]),
-        "epochs": f"{_epochs(files.history)}: {ended}",
+        "epochs": f"{describe_epochs(files.history)}: {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
         "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
     }
 
 
-def _epochs(history: Sequence[Mapping[str, Any]]) -> str:
+def describe_epochs(history: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many epochs each restart of a run has."""
     counts = list(Counter(row["restart"] for row in history).values())
     return " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
 

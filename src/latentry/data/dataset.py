@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from latentry.data.describe import describe
 from latentry.data.domain import Domain
+from latentry.data.inputs import RowsLike
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
@@ -21,7 +22,7 @@ from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
 
-__all__ = ["Dataset"]
+__all__ = ["DataLike", "Dataset"]
 
 
 class Dataset:
@@ -318,3 +319,7 @@ def _known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
     for name in given:
         if name not in names:
             raise DataError(f"{argument} names {name!r}, which is no modality{nearest(str(name), map(str, names))}")
+
+
+# What a model takes as data: rows of one modality, several modalities by name, or a dataset.
+DataLike: TypeAlias = Dataset | RowsLike | Mapping[str, RowsLike]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from latentry.data.inputs import DataFrameLike, LabelsLike
 from latentry.errors import DataError, nearest
 
-__all__ = ["Domain"]
+__all__ = ["Domain", "DomainLike"]
 
 _READABLE = 20  # labels that a sentence may list
 
@@ -146,3 +147,7 @@ def _known(label: Any, labels: tuple[Any, ...]) -> str:
     if {type(one) for one in (label, *labels)} == {str}:
         return nearest(label, labels)
     return f": {', '.join(map(repr, labels))}."
+
+
+# The auxiliary variable: labels, or columns of numbers.
+DomainLike: TypeAlias = Domain | LabelsLike | DataFrameLike

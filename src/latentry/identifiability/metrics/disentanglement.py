@@ -79,7 +79,7 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
         weights = _importance(fitted)
         importance[:, j] = weights / max(weights.sum(), np.finfo(float).tiny)
         informed[j] = _gain(unseen, fitted.predict(latents / scale))
-    per_latent, per_factor = _concentration(importance), _concentration(importance.T)
+    per_latent, per_factor = concentration(importance), concentration(importance.T)
     weight = importance.sum(axis=1) / max(importance.sum(), np.finfo(float).tiny)
     return DCI(
         float(weight @ per_latent),
@@ -112,8 +112,8 @@ def mig(z: Any, s: Any, *, bins: int = 20) -> float:
     gaps = []
     for factor in factors:
         truth = np.unique(factor.values, return_inverse=True)[1] if factor.discrete else _codes(factor.values, bins)
-        shared = sorted((_information(code, truth) for code in codes), reverse=True)
-        gaps.append((shared[0] - (shared[1] if len(shared) > 1 else 0.0)) / _entropy(np.bincount(truth)))
+        shared = sorted((information_of_codes(code, truth) for code in codes), reverse=True)
+        gaps.append((shared[0] - (shared[1] if len(shared) > 1 else 0.0)) / entropy_of_counts(np.bincount(truth)))
     return float(np.mean(gaps))
 
 
@@ -187,8 +187,8 @@ def _gain(truth: Factor, predicted: np.ndarray) -> float:
     return float((balanced_accuracy_score(truth.values, predicted) - chance) / (1 - chance))
 
 
-def _concentration(importance: np.ndarray) -> np.ndarray:
-    """1 for a row with one entry, 0 for an even row (and for one without any)."""
+def concentration(importance: np.ndarray) -> np.ndarray:
+    """Return 1 for a row with one entry, 0 for an even row (and for one without any)."""
     total = importance.sum(axis=1, keepdims=True)
     fractions = np.divide(importance, total, out=np.full_like(importance, 1 / importance.shape[1]), where=total > 0)
     if importance.shape[1] == 1:
@@ -205,14 +205,17 @@ def _codes(values: np.ndarray, bins: int) -> np.ndarray:
     return np.searchsorted(edges, values, side="right")
 
 
-def _entropy(counts: np.ndarray) -> float:
+def entropy_of_counts(counts: np.ndarray) -> float:
+    """Estimate an entropy from counts, in nats, with Miller and Madow's correction (1955)."""
     fractions = counts[counts > 0] / counts.sum()
     return float(-(fractions * np.log(fractions)).sum() + (len(fractions) - 1) / (2 * counts.sum()))
 
 
-def _information(one: np.ndarray, two: np.ndarray) -> float:
-    joint = np.bincount(one * (two.max() + 1) + two)
-    return max(_entropy(np.bincount(one)) + _entropy(np.bincount(two)) - _entropy(joint), 0.0)
+def information_of_codes(codes: np.ndarray, others: np.ndarray) -> float:
+    """Estimate the mutual information of two columns of codes 0, 1, 2, ..., in nats; at least 0."""
+    joint = np.bincount(codes * (others.max() + 1) + others)
+    alone = entropy_of_counts(np.bincount(codes)) + entropy_of_counts(np.bincount(others))
+    return max(alone - entropy_of_counts(joint), 0.0)
 
 
 def _alone(column: np.ndarray, seen: Factor, held_out: np.ndarray, unseen: Factor) -> float:

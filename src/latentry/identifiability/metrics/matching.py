@@ -72,12 +72,12 @@ def mcc(z: Any, s: Any, method: str = "pearson", *, weak_on: tuple[Any, Any] | N
     """
     size = as_columns("s", s).shape[1]  # directions that were lost count as 0, also after a canonical analysis
     if weak_on is not None:
-        z, s = _canonical(z, s, weak_on)
+        z, s = canonical_scores(z, s, weak_on)
     return float(match(z, s, method).correlation.sum() / size)
 
 
-def _canonical(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Canonical variates: whiten both sides, then take the singular vectors of what they share (Björck and Golub, 1973)."""
+def canonical_scores(z: Any, s: Any, fit_on: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return canonical variates: whiten both sides, and turn by the singular vectors of their product (Björck and Golub, 1973)."""
     estimated, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
     if len(estimated) != len(true):
         raise DataError(f"weak_on: z has {len(estimated)} rows and s has {len(true)}: give the same rows of both.")

@@ -44,7 +44,7 @@ class Change:
 
 def change_along(values: np.ndarray, noise: np.ndarray, rows: np.ndarray, level: float) -> Change:
     """The change of one number per domain, with limits that each fail with probability ``level``."""
-    statistic, _ = _statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
+    statistic, _ = change_statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
     return _limits(statistic, len(values), 1, rows.sum(), level, np.ones(1))
 
 
@@ -102,7 +102,8 @@ def _noise_draws(noise: np.ndarray, rows: np.ndarray, draws: int, seed: int) -> 
     return errors - np.sqrt(rows)[None, :, None] * mean[:, None, :]
 
 
-def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
+def change_statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return how far the values along v differ between domains, in units of their noise, and the gradient in v."""
     along, turned = values @ v, noise @ v
     spread = turned @ v
     weight = rows / spread
@@ -115,7 +116,7 @@ def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.nd
 def _descend(start: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
     # The statistic does not depend on the length of v, so that no constraint is needed.
     begin = start / np.linalg.norm(start)
-    result = minimize(_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    result = minimize(change_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return float(result.fun), result.x / np.linalg.norm(result.x)
 
 

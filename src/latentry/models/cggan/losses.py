@@ -99,7 +99,7 @@ class Terms:
         real = module.inward(batch.values[module.modality])
         found: Values = {}
         if self.encodes:
-            mean, codes, found = _encoded(makers, real, batch, module.domains, three)
+            mean, codes, found = encode_real(makers, real, batch, module.domains, three)
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, one)
             fakes = fakes.with_quiet(codes, batch.domain, rows // 2)
@@ -171,7 +171,7 @@ class Rebuilding:
     ) -> tuple[jax.Array, Values]:
         """Squared differences of pictures and what draws from their encodings give, and the divergence of these."""
         real = module.inward(batch.values[module.modality])
-        _, codes, found = _encoded(makers, real, batch, module.domains, key)
+        _, codes, found = encode_real(makers, real, batch, module.domains, key)
         apart = ((makers.generator(codes, batch.domain) - real) ** 2).mean((1, 2, 3))
         found |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
         return _rebuilding(found, weights, module.rows), found
@@ -219,16 +219,16 @@ def _drawn_codes(makers: Makers, rows: int, key: jax.Array) -> jax.Array:
     return jax.lax.stop_gradient(makers.generator.codes(noise))
 
 
-def _encoded(
+def encode_real(
     makers: Makers, real: jax.Array, batch: Batch, domains: int, key: jax.Array
 ) -> tuple[jax.Array, jax.Array, Values]:
-    """Means of the encodings, a draw from each, and how these are spread."""
+    """Encode real images: return means, a draw from each, and how these are spread."""
     mean, scale = makers.encoder(real)
     codes = mean + scale * jax.random.normal(key, mean.shape)
     members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
     law = -makers.generator.code_density(jax.lax.stop_gradient(codes)) / codes.shape[1]  # it follows the codes, not they it
     found = {
-        "divergence": _divergence(mean, scale, batch.weight),
+        "divergence": weighted_divergence(mean, scale, batch.weight),
         "matching": mismatch(codes, members),
         "law": _mean(law, batch.weight),
     }
@@ -262,8 +262,8 @@ def mismatch(codes: jax.Array, members: jax.Array) -> jax.Array:
     return (apart * (count > 1)).sum() / jnp.maximum((count > 1).sum(), 1)
 
 
-def _divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Array:
-    """Of normal laws from the standard one, per latent."""
+def weighted_divergence(mean: jax.Array, scale: jax.Array, weight: jax.Array) -> jax.Array:
+    """Return the divergence of normal distributions from the standard one, per latent."""
     return _mean((0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1), weight)
 
 

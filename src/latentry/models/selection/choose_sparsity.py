@@ -114,7 +114,7 @@ def choose_sparsity(
     losses = tuple(float((found - top).mean()) for found in rows)
     errors = tuple(float((found - top).std() / np.sqrt(len(found))) for found in rows)
     stability = tuple(_stability(several, aside) for several in fits)
-    chosen = _chosen(losses, errors, stability)
+    chosen = choose_weight(losses, errors, stability)
     scores = tuple(one.score(aside) for one in best)
     return SparsityPath(
         model=best[chosen],
@@ -157,8 +157,8 @@ def _price(components: int, rows: int) -> float:
     return (3 * components + 1) * float(np.log(rows)) / (2 * rows)
 
 
-def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
-    """Of those within one standard error of the best the steadiest, and of equally steady ones the largest weight."""
+def choose_weight(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
+    """Choose, of weights within one standard error of the best, the steadiest, and of equally steady ones the largest."""
     running = [k for k in range(len(losses)) if losses[k] <= errors[k]]
     if not running:
         raise DataError("no weight has a finite score on the rows set aside: look at the data, or lower learning_rate.")
