@@ -190,7 +190,7 @@ def test_experts_are_gaussian():
         ).fit(data)
 
 
-@pytest.mark.parametrize("ask", ["clusters", "nodes", "impute", "node_probabilities"])
+@pytest.mark.parametrize("ask", ["clusters", "node_values", "impute", "node_probabilities"])
 def test_unfitted_models_say_so(ask):
     with pytest.raises(NotFittedError):
         getattr(lt.CausalPIMA(), ask)(table()[1])

@@ -80,7 +80,7 @@ def test_the_domain_reaches_pictures_through_the_marked_latents_alone(fitted):
 
 def test_latents_are_the_noise_taken_through_the_flows(fitted, pictures):
     noise, z = fitted.invert(pictures), fitted.transform(pictures)
-    assert np.array_equal(z[:, 2:], noise[:, 2:])
+    assert np.allclose(z[:, 2:], noise[:, 2:], rtol=0, atol=1e-6)  # of two programs, which may round differently
     flow = fitted.module_.average.generator.domains
     assert np.allclose(z, flow(jnp.asarray(noise), jnp.asarray(pictures.domain.values)), atol=1e-5)
     assert np.allclose(fitted.decode(z), fitted.reconstruct(pictures), atol=1e-5)
@@ -108,13 +108,13 @@ def test_what_cannot_be_asked_of_it(fitted, pictures):
     ):
         with pytest.raises(lt.DataError, match=unseen):
             ask()
-    with pytest.raises(lt.DataError, match="domain has 2 entries for 3 pictures"):
+    with pytest.raises(lt.DataError, match="domain has 2 entries for 3 images"):
         fitted.sample(3, domain=[0, 1])
     with pytest.raises(lt.DataError, match=r"row 0: .* lies outside value_range = \(0, 1\)"):
         fitted.translate(255 * images, to=1)
     with pytest.raises(lt.DataError, match=r"picture 1 has shape \(9, 8, 3\), picture 0 has \(8, 8, 3\)"):
         fitted.translate([np.ones((8, 8, 3)), np.ones((9, 8, 3))], to=1)
-    with pytest.raises(lt.DataError, match="the domain that the pictures come from is needed here"):
+    with pytest.raises(lt.DataError, match="the domain that the images come from is needed here"):
         fitted.translate(images, to=1, inversion="optimise")
 
 

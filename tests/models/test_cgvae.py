@@ -300,7 +300,7 @@ def test_a_saved_staged_fit_comes_back(staged, wide, tmp_path):
 
 def test_no_linear_start_where_there_is_none(wide):
     """A constant column is no reason to fail, nor is a wish for random starts."""
-    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "relax": 0.0, "sparsity": 0.0}  # few programs
+    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "mixing_penalty__relax": 0.0, "sparsity": 0.0}  # few programs
     flat = lt.Dataset(np.column_stack([wide["x"], np.ones(len(wide))]), wide.domain)
     with pytest.warns(lt.DataWarning, match="column 5 never changes"):
         assert lt.CGVAE().set_params(**settings).fit(flat).priors.facts.starts.size == 0
