@@ -27,7 +27,10 @@ def certify(
         Path, typer.Argument(help="Run folder of a fitted model, or a file of latents: npy, npz, csv, parquet.")
     ],
     data: Annotated[
-        Path, typer.Argument(help="File with the rows of the latents, or with new rows for a fitted model.")
+        Path,
+        typer.Argument(
+            help="File with the rows of the latents; for a fitted model, rows with the features of its fit."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for report.html and certificate.json.")] = Path("certificate"),
     epsilon: Annotated[
