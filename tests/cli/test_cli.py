@@ -74,12 +74,12 @@ BAD = {
         ["fit", "{table}", "--domain", "lab", "--set", "hiden=3"],
         "no parameter 'hiden'; did you mean 'hidden'?",
     ),
-    "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "write name=value"),
+    "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "Write name=value"),
     "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs=0"),
     "not a number": (["fit", "{table}", "--epochs", "many"], "Invalid value for '--epochs'"),
     "nothing to resume": (
         ["fit", "{table}", "--domain", "lab", "--resume", "--out", "{tmp}/none"],
-        "holds no run to go on with",
+        "holds no run to continue",
     ),
     "no run": (["transform", "{tmp}/none", "{table}"], "holds no run"),
     "no generator": (["generate", "segmens", "--out", "{tmp}/x.npz"], "did you mean 'segments'?"),
@@ -87,8 +87,8 @@ BAD = {
     "not data": (["info", "{tmp}"], "ending"),
     "a width": (["fit", "{table}", "--domain", "lab", "--set", "hidden=4"], "hidden=4"),
     "a word": (["fit", "{table}", "--domain", "lab", "--set", "beta=abc"], "training__beta='abc'"),
-    "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed = -1"),
-    "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains = 2.5"),
+    "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed=-1"),
+    "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains=2.5"),
     "no place to log": (["fit", "{table}", "--domain", "lab", "--log", "{tmp}/no/log"], "cannot be written"),
     "here": (["info", "."], "ending"),
     "no command": (["fitt"], "No such command"),
@@ -203,6 +203,19 @@ def test_unexpected_problems_are_a_sentence_too(call, monkeypatch, table):
     assert code == 70
     assert "wrong phase" in error
     assert "Traceback" not in error
+
+
+def test_every_argument_of_every_command_has_help():
+    import typer
+
+    from latentry.cli.app import app
+
+    for name, command in typer.main.get_command(app).commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            words = getattr(parameter, "help", None)
+            assert words, f"{name}: {parameter.name}"
+            assert words[0].isupper() or ":" in words or "=" in words or words.startswith("npy"), f"{name}: {words}"
 
 
 def test_help_names_every_command(call):

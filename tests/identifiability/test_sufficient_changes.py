@@ -434,19 +434,25 @@ def test_a_domain_with_too_few_rows_is_named_and_left_out():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda z, u: sufficient_changes(object()), "object has no .* of its latents"),
-        (lambda z, u: sufficient_changes(LatentDistributions(z[:3], 1 + z[:3] ** 2, "mean")), "do not say how many rows"),
+        (lambda z, u: sufficient_changes(object()), "model=object: has no .* of its latents"),
+        (
+            lambda z, u: sufficient_changes(LatentDistributions(z[:3], 1 + z[:3] ** 2, "mean")),
+            "rows=None:",
+        ),
         (lambda z, u: sufficient_changes(Model(), z), "a Dataset with a domain"),
         (lambda z, u: sufficient_changes(Model(), lt.Dataset(z)), "a Dataset with a domain"),
-        (lambda z, u: sufficient_changes(Model().latent_distributions(), lt.Dataset(z, u)), "laws cannot encode a Dataset"),
+        (
+            lambda z, u: sufficient_changes(Model().latent_distributions(), lt.Dataset(z, u)),
+            "model=LatentDistributions: cannot encode a Dataset",
+        ),
         (lambda z, u: sufficient_changes(Model(), (z[:50], u)), "z has 50 rows and u has 100"),
-        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data have 1 latents and the .* 2"),
+        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data has 1 latents and the .* 2"),
         (lambda z, u: sufficient_changes(Model(), (z, 0 * u)), "1 domain with at least 20 rows"),
         (lambda z, u: sufficient_changes(Model(), (z * [1, 0], u)), "latent 1 is constant in domain 0"),
         (lambda z, u: sufficient_changes(Model(), (z[:30], z[:30, :1])), "too few for a continuous u"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), tolerance=0), "tolerance = 0"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), level=1), "level = 1"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), bootstrap=-1), "bootstrap = -1"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), tolerance=0), "tolerance=0:"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), level=1), "level=1:"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), bootstrap=-1), "bootstrap=-1:"),
     ],
 )
 def test_bad_input(rng, call, sentence):
