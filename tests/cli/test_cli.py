@@ -68,7 +68,7 @@ BAD = {
         ["fit", "{table}", "--domain", "lab", "--model", "vea"],
         "there is no model 'vea'; did you mean 'vae'?",
     ),
-    "no column": (["fit", "{table}", "--domain", "lob"], "domain='lob': there is no such column; did you mean 'lab'?"),
+    "no column": (["fit", "{table}", "--domain", "lob"], "--domain 'lob': there is no such column; did you mean 'lab'?"),
     "text column": (["fit", "{table}"], "column 'lab': holds text ('A' at row 0)"),
     "no parameter": (
         ["fit", "{table}", "--domain", "lab", "--set", "hiden=3"],

@@ -55,7 +55,7 @@ def channel_from_array(latents: ArrayLike, *, few_values_are_labels: bool = Fals
 def _not_finite(place: np.ndarray) -> DataError:
     row, latent = (*place, 0)[:2]
     return DataError(
-        f"latents: not finite in row {row}, latent {latent}. Give every row all of them, or leave the row out."
+        f"latents: not finite in row {row}, latent {latent}, but every row needs all of them. Leave the row out, or fill it."
     )
 
 
