@@ -232,7 +232,7 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
     ],
 )
 def test_own_parameters_are_checked(parameter, value, curved):
-    with pytest.raises(lt.DataError, match="architecture 'cnn'" if value == "cnn" else parameter):
+    with pytest.raises(lt.DataError, match="architecture='cnn'" if value == "cnn" else parameter):
         lt.VAE().set_params(**{parameter: value}, progress=False).fit(curved)
 
 

@@ -91,6 +91,18 @@ class HasLikelihood(ABC):
         """
 
     @abstractmethod
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`, as scikit-learn asks for it: higher is better.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            Nats per row.
+        """
+
+    @abstractmethod
     def likelihoods(self) -> Mapping[str, str]:
         """Return the name of the likelihood of each modality."""
 
