@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test test-bounds lint lint-ruff lint-types lint-imports bench docs clean
+.PHONY: demo test test-bounds lint lint-ruff lint-format lint-types lint-imports bench docs clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
@@ -17,10 +17,13 @@ test: $(READY)
 test-bounds:
 	$(PYTHON) tools/dependency_bounds.py $(or $(ONLY),both) $(ARGS)
 
-lint: lint-ruff lint-types lint-imports
+lint: lint-ruff lint-format lint-types lint-imports
 
 lint-ruff: $(READY)
 	$(BIN)/ruff check src tests benchmarks tools
+
+lint-format: $(READY)
+	$(BIN)/ruff format --check src tests benchmarks docs tools
 
 lint-types: $(READY)
 	$(BIN)/mypy
