@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-bounds lint lint-ruff lint-format lint-types lint-imports bench docs clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
@@ -13,9 +13,22 @@ test: $(READY)
 	@$(BIN)/python docs/browser.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks
+# With the lowest and the newest dependencies that pyproject.toml allows; ONLY=lowest or ONLY=newest for one of them.
+test-bounds:
+	$(PYTHON) tools/dependency_bounds.py $(or $(ONLY),both) $(ARGS)
+
+lint: lint-ruff lint-format lint-types lint-imports
+
+lint-ruff: $(READY)
+	$(BIN)/ruff check src tests benchmarks tools
+
+lint-format: $(READY)
+	$(BIN)/ruff format --check src tests benchmarks docs tools
+
+lint-types: $(READY)
 	$(BIN)/mypy
+
+lint-imports: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
@@ -30,4 +43,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv latentry-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest latentry-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

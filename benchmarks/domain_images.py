@@ -248,7 +248,7 @@ def step_time(channels: int = 8, batch: int = 32, steps: int = 16, runs: int = 3
         command = [python, str(HERE / "domain_images_torch.py"), *map(str, (channels, batch, steps, size))]
         ours, theirs = [], []
         for _ in range(runs):
-            ours.append(own_step(channels, batch, steps, size, **bare, reconstruction=0.0))
+            ours.append(own_step(channels, batch, steps, size, **bare, adversarial__reconstruction=0.0))
             theirs.append(float(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
         found["sizes"][size] = {"ours": ours, "theirs": theirs}
         print(size, ours, theirs, flush=True)

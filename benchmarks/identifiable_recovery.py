@@ -58,7 +58,7 @@ def models(case: str) -> dict[str, object]:
         found["IFlow"] = lt.IFlow().set_params(**common, **FLOW, **OWN.get(case, {}))
     if case == "staircase":  # that one mean moves is a guess, to be confirmed by held-out rows
         found[ONE_MOVES] = lt.IFlow().set_params(**common, **FLOW, **OWN[case], domain_prior__moving=1)
-    bound = plain | {"estimation": "elbo", "encoder_sees": "joint"}  # as published
+    bound = plain | {"estimation": "elbo", "bound__encoder_sees": "joint"}  # as published
     found["IVAE, bound"] = lt.IVAE().set_params(**bound)
     found["IVAE, released loss"] = lt.IVAE().set_params(**bound, bound__split=(100, 1, 0, 10))
     found["VAE"] = lt.VAE().set_params(**plain)
@@ -66,7 +66,7 @@ def models(case: str) -> dict[str, object]:
 
 
 FLOW: dict[str, object] = {}
-OWN = {"Laplace": {"prior": "laplace"}, "staircase": {"epochs": 200, "patience": None}}
+OWN = {"Laplace": {"prior": "laplace"}, "staircase": {"epochs": 200, "training__patience": None}}
 ONE_MOVES, CHOSEN = "IFlow, one mean moves", "IFlow, the better of the two on held-out rows"
 STAGED = {"epochs": 150, "batch_size": 256}
 

@@ -116,9 +116,8 @@ def epoch(model: str, rows: str, size: str, encoder: str = "auto", domains: str 
     images = {"image": gaussians(count, int(size))}
     data = lt.Dataset(images, domain=np.arange(count) % int(domains) if model == "IVAE" else None)
     short = {"epochs": 6, "training__patience": None, "progress": False, "encoder": encoder, "decoder": encoder}
-    getattr(lt, model)(latent_dim=2, **short, **({"estimation": "elbo"} if model == "IVAE" else {})).fit(
-        data, logger=clock
-    )
+    elbo = {"estimation": "elbo"} if model == "IVAE" else {}
+    getattr(lt, model)(latent_dim=2).set_params(**short, **elbo).fit(data, logger=clock)
     return clock.epochs()
 
 

@@ -59,7 +59,7 @@ def found_and_lost(folder: Path) -> Path:
     panels = {"true sources": true, "observed": held_out["x"]}
     for name, model in (("IFlow, which sees the segments", flow), ("VAE, which does not", vae)):
         found = model.transform(held_out)
-        pairs = lt.identifiability.match(found, true).found
+        pairs = lt.identifiability.match(found, true).estimated
         panels[f"{name}: mcc {lt.mcc(found, true):.3f}"] = found[:, pairs]
     charts = []
     for title, rows in panels.items():

@@ -95,3 +95,14 @@ def test_every_door_shows_what_it_names(room):
 def test_no_test_changes_where_modules_are_looked_for(path):
     changed = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Attribute) and n.attr == "path"]
     assert not [n for n in changed if isinstance(n.value, ast.Name) and n.value.id == "sys"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_test_imports_a_private_name(path):
+    """What is worth a test of its own deserves a name; the rest is tested through what calls it."""
+    private = [
+        (module, name)
+        for module, name in imports(path)
+        if module.startswith("latentry") and (name or "").startswith("_")
+    ]
+    assert not private

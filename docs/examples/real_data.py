@@ -21,7 +21,7 @@ def fitted(name: str) -> tuple[lt.Dataset, lt.Certificate]:
     """The data and the model of a demonstration, certified on the rows that were set aside."""
     recipe = RECIPES[name]
     rows = recipe.data(0)
-    training, _ = rows.split(1 - recipe.share, recipe.share)
+    training, _ = rows.split(1 - recipe.aside, recipe.aside)
     found = lt.certify(recipe.model(0, progress=False).fit(training), rows, **recipe.options)
     found.to_html(HERE / f"{name}.html", title=recipe.title)
     found.to_json(HERE / f"{name}.json")

@@ -205,9 +205,9 @@ def test_a_constant_node_decides_nothing(collider):
 def test_slips_get_a_sentence(collider):
     from sklearn.decomposition import PCA
 
-    with pytest.raises(lt.DataError, match=r"give a list of parts, such as \['natural'\]"):
+    with pytest.raises(lt.DataError, match=r"only='natural': .*list of parts, such as \['natural'\]"):
         lt.certify(np.zeros(50), {"x": np.zeros((50, 1))}, only="natural")
-    with pytest.raises(lt.DataError, match="PCA is another library's: give its latents"):
+    with pytest.raises(lt.DataError, match="latents=PCA: .* another library.*its latents"):
         lt.certify(PCA(1).fit(np.eye(50)), {"x": np.eye(50)})
 
 
@@ -223,11 +223,11 @@ def test_misfit_is_the_divergence_from_the_graph(collider):
 
 
 BAD = {
-    "epsilon": (lambda data, z: lt.certify(z, data, epsilon=0), "epsilon = 0 must be positive"),
-    "level": (lambda data, z: lt.certify(z, data, level=0.7), "level = 0.7 must lie between 0 and 0.5"),
-    "noise": (lambda data, z: lt.certify(z, data, noise=0), "noise = 0 must be positive"),
-    "rows": (lambda data, z: lt.certify(z[:50], data), "the latents have 50 rows and the data 300"),
-    "nan": (lambda data, z: lt.certify(z * np.nan, data), "the latents are not finite in row 0, latent 0"),
+    "epsilon": (lambda data, z: lt.certify(z, data, epsilon=0), "epsilon=0: .*positive"),
+    "level": (lambda data, z: lt.certify(z, data, level=0.7), "level=0.7: .*between 0 and 0.5"),
+    "noise": (lambda data, z: lt.certify(z, data, noise=0), "noise=0: .*positive"),
+    "rows": (lambda data, z: lt.certify(z[:50], data), "latents: .*50 rows, and 300 of data"),
+    "nan": (lambda data, z: lt.certify(z * np.nan, data), "latents: not finite in row 0, latent 0"),
     "blocks": (lambda data, z: lt.certify(z, data, blocks=["y"]), "blocks: no modality is called 'y'"),
     "columns": (lambda data, z: lt.certify(z, data, blocks={"a": [9]}), "block 'a' names column 9, and there are 6"),
     "part": (
@@ -236,8 +236,8 @@ BAD = {
     ),
     "all seen": (lambda data, z: lt.certify(z, data, seen=np.ones(300, bool)), "0 rows are left to audit"),
     "restarts": (lambda data, z: lt.certify(z, data, restarts=2), "latents made elsewhere cannot be fitted again"),
-    "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts = -1: give the number of further fits"),
-    "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "this VAE is not fitted: call fit first"),
+    "negative": (lambda data, z: lt.certify(z, data, restarts=-1), "restarts=-1: .*number of further fits"),
+    "unfitted": (lambda data, z: lt.certify(lt.VAE(), data), "latents=VAE: is not fitted.*fit first"),
     "nothing": (lambda data, z: lt.certify(np.array([None] * 300), data), "row 0.*every row needs"),
     "strange": (lambda data, z: lt.certify(np.zeros((300, 2, 2)), data), "(300, 2, 2.*a channel, labels (rows,"),
 }
@@ -279,7 +279,7 @@ def test_coins_learned_by_heart_are_no_certified_fit():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"epsilon": np.inf}, "must be positive and finite"),
+        ({"epsilon": np.inf}, "epsilon=inf: "),
         ({"quantiser": 3000}, "too few to place 3000 values"),
         ({"blocks": {"a": [0], "b": [0, 1]}}, "column 0 is in two blocks"),
     ],

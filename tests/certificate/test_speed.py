@@ -24,7 +24,9 @@ def counted(monkeypatch):
     taught, teach = [], judge.teach
 
     def count(rows, block, fit, audit, seed):
-        taught.append((block.name, np.asarray(rows.channel.sample(0)).tobytes(), block.features.tobytes(), fit.tobytes()))
+        taught.append(
+            (block.name, np.asarray(rows.channel.sample(0)).tobytes(), block.features.tobytes(), fit.tobytes())
+        )
         return teach(rows, block, fit, audit, seed)
 
     monkeypatch.setattr(judge, "teach", count)
@@ -47,7 +49,9 @@ def test_the_tests_of_all_rows_serve_mixtures_and_pool(embedding, monkeypatch):
     from latentry.natural.from_samples import judge
 
     ran, test = [], judge.neighbour_test
-    monkeypatch.setattr(judge, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named))
+    monkeypatch.setattr(
+        judge, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named)
+    )
     lt.certify(embedding[1], embedding[0], only=["natural"])
     assert sorted(ran)[-1] == 600
     assert len(ran) == 4

@@ -101,5 +101,5 @@ def test_named_rows_are_left_out(wide):
     for wrong in (np.arange(600) % 2, [-1, -2]):
         with pytest.raises(lt.DataError, match="a mask of rows must be booleans"):
             unseen_rows(wide, wrong)
-    with pytest.raises(lt.DataError, match="seen: give row numbers below 600"):
+    with pytest.raises(lt.DataError, match="seen: .*row numbers below 600"):
         unseen_rows(wide, [700])

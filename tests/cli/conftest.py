@@ -1,11 +1,10 @@
 import pytest
 
-from latentry.cli import main
-
 
 @pytest.fixture
 def call(capsys):
     """Run a command: exit code, standard output, error output on one line."""
+    from latentry.cli import main  # not above: jaxtyping must see the networks before they are loaded
 
     def run(*words):
         with pytest.raises(SystemExit) as ended:

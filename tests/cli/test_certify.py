@@ -99,9 +99,12 @@ def test_fit_and_certify_in_one_go(call, folder, tmp_path):
 
 
 BAD = {
-    "no run": (["certify", "{folder}", "{folder}/t.npz"], "holds no run: give the folder of a fitted model"),
-    "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz does not exist"),
-    "other features": (["certify", "{folder}/run", "{folder}/d.npz"], "there is no modality 'a'. Known: x0, x1"),
+    "no run": (["certify", "{folder}", "{folder}/t.npz"], "holds no run. Give the folder of a fitted model"),
+    "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz: it does not exist"),
+    "other features": (
+        ["certify", "{folder}/run", "{folder}/d.npz"],
+        "data['a']: there is no such modality. Known: x0, x1",
+    ),
     "wider features": (["certify", "{folder}/run", "{folder}/wide.npz"], "3"),
     "restarts": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--restarts", "2"], "cannot be fitted again"),
     "too few": (
@@ -109,13 +112,13 @@ BAD = {
         "rows are left to audit, and at least 40 are needed",
     ),
     "no run at all": (["certify", "{folder}/none", "{folder}/t.npz"], "none"),
-    "other rows": (["certify", "{folder}/latent.npy", "{folder}/t.npz"], "the latents have 6000 rows and the data 300"),
-    "epsilon": (["certify", "{folder}/run", "{folder}/t.npz", "--epsilon", "0"], "--epsilon 0 must be positive"),
+    "other rows": (["certify", "{folder}/latent.npy", "{folder}/t.npz"], "6000 rows, and 300 of data"),
+    "epsilon": (["certify", "{folder}/run", "{folder}/t.npz", "--epsilon", "0"], "--epsilon 0: "),
     "require": (["certify", "{folder}/run", "{folder}/t.npz", "--require", "natrual"], "did you mean 'natural'?"),
     "block": (["certify", "{folder}/run", "{folder}/t.npz", "--block", "c"], "no modality is called 'c'"),
     "seen": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seen", "{folder}/d.npz"], "--seen"),
     "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "is not JSON"),
-    "fit epsilon": (["fit", "{folder}/t.npz", "--certify", "--epsilon", "-1"], "--epsilon -1 must be positive"),
+    "fit epsilon": (["fit", "{folder}/t.npz", "--certify", "--epsilon", "-1"], "--epsilon -1: "),
     "fit aside": (
         ["fit", "{folder}/t.npz", "--certify", "--aside", "0.1"],
         "of 300 rows are 30, and at least 40 are needed",
@@ -191,5 +194,5 @@ def test_an_interrupted_demo_certifies_nothing(call, tmp_path, monkeypatch):
 def test_every_recipe_names_what_it_needs():
     for recipe in recipes.RECIPES.values():
         assert recipe.model(0, False).get_params()["seed"] == 0
-        assert 0 < recipe.share < 1
+        assert 0 < recipe.aside < 1
         assert recipe.title

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.cli.info import _epochs
+from latentry.cli.info import describe_epochs
 
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
 
@@ -63,23 +63,26 @@ def test_transform_takes_what_fit_took(call, tmp_path):
 
 
 BAD = {
-    "no file": (["fit", "nowhere.npz"], "nowhere.npz does not exist"),
+    "no file": (["fit", "nowhere.npz"], "nowhere.npz: it does not exist"),
     "no model": (
         ["fit", "{table}", "--domain", "lab", "--model", "vea"],
         "there is no model 'vea'; did you mean 'vae'?",
     ),
-    "no column": (["fit", "{table}", "--domain", "lob"], "column 'lob', which is not there; did you mean 'lab'?"),
-    "text column": (["fit", "{table}"], "column 'lab' holds text ('A' at row 0)"),
+    "no column": (
+        ["fit", "{table}", "--domain", "lob"],
+        "--domain 'lob': there is no such column; did you mean 'lab'?",
+    ),
+    "text column": (["fit", "{table}"], "column 'lab': holds text ('A' at row 0)"),
     "no parameter": (
         ["fit", "{table}", "--domain", "lab", "--set", "hiden=3"],
         "no parameter 'hiden'; did you mean 'hidden'?",
     ),
-    "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "write name=value"),
+    "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "Write name=value"),
     "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs=0"),
     "not a number": (["fit", "{table}", "--epochs", "many"], "Invalid value for '--epochs'"),
     "nothing to resume": (
         ["fit", "{table}", "--domain", "lab", "--resume", "--out", "{tmp}/none"],
-        "holds no run to go on with",
+        "holds no run to continue",
     ),
     "no run": (["transform", "{tmp}/none", "{table}"], "holds no run"),
     "no generator": (["generate", "segmens", "--out", "{tmp}/x.npz"], "did you mean 'segments'?"),
@@ -87,8 +90,8 @@ BAD = {
     "not data": (["info", "{tmp}"], "ending"),
     "a width": (["fit", "{table}", "--domain", "lab", "--set", "hidden=4"], "hidden=4"),
     "a word": (["fit", "{table}", "--domain", "lab", "--set", "beta=abc"], "training__beta='abc'"),
-    "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed = -1"),
-    "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains = 2.5"),
+    "a bad seed": (["generate", "segments", "--out", "{tmp}/x.npz", "--seed", "-1"], "seed=-1"),
+    "half a domain": (["generate", "segments", "--out", "{tmp}/x.npz", "--set", "domains=2.5"], "domains=2.5"),
     "no place to log": (["fit", "{table}", "--domain", "lab", "--log", "{tmp}/no/log"], "cannot be written"),
     "here": (["info", "."], "ending"),
     "no command": (["fitt"], "No such command"),
@@ -115,7 +118,7 @@ def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
 
 def test_epochs_of_several_restarts():
     rows = [{"restart": 0}, {"restart": 0}, {"restart": 1}]
-    assert (_epochs(rows), _epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
+    assert (describe_epochs(rows), describe_epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
 
 
 def test_info_shows_any_table(call, tmp_path):
@@ -147,7 +150,7 @@ def test_other_features_are_refused_at_transform(call, table, tmp_path):
     (tmp_path / "o.csv").write_text("length,mass,depth\n1,2,3\n4,5,7\n")
     code, _, error = call("transform", tmp_path / "run", tmp_path / "o.csv", "--out", tmp_path / "z.csv")
     assert code == 2
-    assert "'width', which is not there" in error
+    assert "there is no column 'width'" in error
     assert not (tmp_path / "z.csv").exists()
 
 
@@ -203,6 +206,19 @@ def test_unexpected_problems_are_a_sentence_too(call, monkeypatch, table):
     assert code == 70
     assert "wrong phase" in error
     assert "Traceback" not in error
+
+
+def test_every_argument_of_every_command_has_help():
+    import typer
+
+    from latentry.cli.app import app
+
+    for name, command in typer.main.get_command(app).commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            words = getattr(parameter, "help", None)
+            assert words, f"{name}: {parameter.name}"
+            assert words[0].isupper() or ":" in words or "=" in words or words.startswith("npy"), f"{name}: {words}"
 
 
 def test_help_names_every_command(call):

@@ -17,7 +17,19 @@ def table(tmp_path):
 
 
 def test_the_graph_is_printed_at_the_end(call, table, tmp_path):
-    words = ["fit", table, "--model", "causal-pima", "--nodes", "A=2,B=2", "--epochs", 4, "--set", "hidden=[4]", "--quiet"]
+    words = [
+        "fit",
+        table,
+        "--model",
+        "causal-pima",
+        "--nodes",
+        "A=2,B=2",
+        "--epochs",
+        4,
+        "--set",
+        "hidden=[4]",
+        "--quiet",
+    ]
     code, out, err = call(*words, "--out", tmp_path / "run", "--json")
     assert code == 0, err
     assert json.loads(out)["graph"]["names"] == ["A", "B"]
@@ -27,7 +39,7 @@ def test_the_graph_is_printed_at_the_end(call, table, tmp_path):
     ("words", "sentence"),
     [
         (["--model", "vae", "--nodes", "2,2"], "VAE has no nodes"),
-        (["--model", "causal-pima", "--nodes", "two"], "give the outcomes of each node"),
+        (["--model", "causal-pima", "--nodes", "two"], "Give the number of values of each node"),
     ],
 )
 def test_nodes_that_cannot_be(call, table, tmp_path, words, sentence):

@@ -17,7 +17,21 @@ def pictures(tmp_path):
 
 def fit(pictures, folder, *more):
     settings = [word for setting in SMALL for word in ("--set", setting)]
-    return ["fit", pictures, "--model", "cggan", "--domain", "domain", "--epochs", 2, *settings, "--out", folder, "--quiet", *more]
+    return [
+        "fit",
+        pictures,
+        "--model",
+        "cggan",
+        "--domain",
+        "domain",
+        "--epochs",
+        2,
+        *settings,
+        "--out",
+        folder,
+        "--quiet",
+        *more,
+    ]
 
 
 def test_a_run_that_info_and_transform_know(call, pictures, tmp_path):
@@ -28,7 +42,9 @@ def test_a_run_that_info_and_transform_know(call, pictures, tmp_path):
     assert code == 0, err
     found = json.loads(out)
     assert (found["model"], found["modalities"], found["domains"]) == ("cggan", "image (8, 8, 3)", "2: 0, 1")
-    code, out, err = call("transform", tmp_path / "run", pictures, "--domain", "domain", "--out", tmp_path / "z.csv", "--json")
+    code, out, err = call(
+        "transform", tmp_path / "run", pictures, "--domain", "domain", "--out", tmp_path / "z.csv", "--json"
+    )
     assert code == 0, err
     assert json.loads(out)["latents"] == 6
 

@@ -140,7 +140,7 @@ def test_bench_information(call):
 
 
 BAD = {
-    "one array": (["mi", "{tmp}/x.npy"], "give two npy files"),
+    "one array": (["mi", "{tmp}/x.npy"], "Give two npy files"),
     "no file": (["mi", "{tmp}/no.npy", "{tmp}/y.npy"], "no.npy does not exist"),
     "no column": (["mi", "{tmp}/t.csv", "--x", "xx", "--y", "y"], "'xx', which is not there; did you mean 'x'"),
     "no estimator": (["mi", "{tmp}/x.npy", "{tmp}/y.npy", "--estimator", "kgs"], "did you mean 'ksg"),

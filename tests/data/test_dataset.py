@@ -14,7 +14,7 @@ def two_modalities(**changes):
     return lt.Dataset(parts | changes.pop("parts", {}), **changes)
 
 
-def test_missing_rows_are_found_however_they_are_told():
+def test_missing_rows_are_marked_however_they_are_given():
     table = np.array([[1.0, 2], [np.nan, np.nan], [3, 4]])
     other = np.ones((3, 1))
     by_nan = lt.Dataset({"t": table, "o": other})
@@ -62,13 +62,13 @@ def test_take_and_split_keep_everything_together():
 
 
 @given(st.integers(40, 200), st.floats(0.2, 0.8), st.integers(0, 99), st.integers(1, 4))
-def test_split_is_a_partition_stratified_by_domain(count, share, seed, domains):
+def test_split_is_a_partition_stratified_by_domain(count, fraction, seed, domains):
     data = lt.Dataset(np.arange(count, dtype=float)[:, None], domain=np.arange(count) % domains)
-    first, second = data.split(share, 1 - share, seed=seed)
+    first, second = data.split(fraction, 1 - fraction, seed=seed)
     assert sorted([*first["x"][:, 0], *second["x"][:, 0]]) == list(range(count))
-    assert abs(len(first) - share * count) < 1
+    assert abs(len(first) - fraction * count) < 1
     for domain in range(domains):
-        want = share * (data.domain.values == domain).sum()
+        want = fraction * (data.domain.values == domain).sum()
         assert abs((first.domain.values == domain).sum() - want) < 2
 
 
@@ -141,9 +141,9 @@ def test_describe_says_what_is_there():
 BAD = {
     "different row counts": (
         lambda: lt.Dataset({"a": np.ones((3, 2)), "b": np.ones((4, 2))}),
-        "modality 'b' has 4 rows but 'a' has 3",
+        "modality 'b': has 4 rows but 'a' has 3",
     ),
-    "ragged": (lambda: lt.Dataset({"a": [[1, 2], [3]]}), "modality 'a' is ragged: row 1 has shape \\(1,\\)"),
+    "ragged": (lambda: lt.Dataset({"a": [[1, 2], [3]]}), "modality 'a': ragged, as row 1 has shape \\(1,\\)"),
     "all missing": (
         lambda: lt.Dataset({"a": [[1.0], [np.nan], [2.0]], "b": [[1.0], None, [3.0]]}),
         "missing in every modality .*: row 1",
@@ -164,16 +164,19 @@ BAD = {
     "text column": (lambda: lt.Dataset(pd.DataFrame({"a": [1.0], "who": ["me"]})), "column 'who' holds"),
     "complex": (lambda: lt.Dataset(np.ones((2, 2)) * 1j), "Complex data not supported"),
     "one dimension": (lambda: lt.Dataset(np.ones(3)), "Reshape your data"),
-    "domain length": (lambda: lt.Dataset(np.ones((3, 1)), domain=[1, 2]), "domain has 2 entries for 3 rows"),
+    "domain length": (lambda: lt.Dataset(np.ones((3, 1)), domain=[1, 2]), "domain: has 2 entries for 3 rows"),
     "domain hole": (
         lambda: lt.Dataset(np.ones((2, 1)), domain=np.array(["a", None], dtype=object)),
         "missing at row 1",
     ),
     "domain nan": (lambda: lt.Dataset(np.ones((2, 1)), domain=[0.5, np.nan]), "NaN or infinite at row 1"),
-    "mask": (lambda: lt.Dataset(np.ones((2, 1)), observed={"x": [1, 0]}), "give 2 booleans"),
-    "mask name": (lambda: lt.Dataset(np.ones((2, 1)), observed={"y": [True, True]}), "'y', which is no modality"),
+    "mask": (lambda: lt.Dataset(np.ones((2, 1)), observed={"x": [1, 0]}), "Give 2 booleans"),
+    "mask name": (
+        lambda: lt.Dataset(np.ones((2, 1)), observed={"y": [True, True]}),
+        r"observed\['y'\]: there is no such modality",
+    ),
     "column names": (lambda: lt.Dataset(np.ones((2, 2)), columns={"x": ["a"]}), "1 names for rows of shape"),
-    "missing everywhere": (lambda: lt.Dataset({"a": np.full((2, 2), np.nan), "b": np.ones((2, 1))}), "leave it out"),
+    "missing everywhere": (lambda: lt.Dataset({"a": np.full((2, 2), np.nan), "b": np.ones((2, 1))}), "Leave it out"),
     "unknown modality": (lambda: two_modalities()["imge"], "did you mean 'image'"),
     "rows by slice": (lambda: two_modalities()[:2], "data.take"),
     "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),

@@ -22,7 +22,7 @@ def test_one_hot_rows_are_labels_and_other_floats_are_columns():
 def test_recode_to_the_codes_of_a_fit():
     fitted = ("a", "b", "c")
     assert Domain.of(["c", "b"]).recode(fitted, 3).values.tolist() == [2, 1]
-    with pytest.raises(DataError, match="domain 'd' was not among the 3 domains"):
+    with pytest.raises(DataError, match="domain='d': not among the 3 domains"):
         Domain.of(["d", "a"]).recode(fitted, 3)
     with pytest.raises(DataError, match="continuous here"):
         Domain.of([0.5, 0.7]).recode(fitted, 3)
@@ -41,5 +41,5 @@ def test_a_label_that_no_row_has_is_no_obstacle():
     """One-hot rows with a column of zeros, as other tools write them."""
     given = Domain.of(np.eye(4)[[0, 1, 3, 3]])
     assert (given.recode((0, 1, 3), 3).values == [0, 1, 2, 2]).all()
-    with pytest.raises(DataError, match=r"domain 3 was not among the 2 domains the model was fitted with: 0, 1\.$"):
+    with pytest.raises(DataError, match=r"domain=3: not among the 2 domains .* Known: 0, 1\.$"):
         given.recode((0, 1), 2)

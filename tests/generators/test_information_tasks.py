@@ -55,14 +55,14 @@ def test_uniform_truth_by_integration(width):
 
 def test_maps_are_injective_where_it_matters():
     x = np.linspace(-6, 6, 4001)[:, None]
-    waves = [it._wiggle(x, w) for w in (it._WAVES_X, it._WAVES_Y)]
-    for image in (*waves, it._half_cube(x), it._mixture_quantile(special.ndtr(x), (0.3, 0.7), (0.0, 5.0))):
+    waves = [it.wiggle(x, w) for w in (it.WAVES_X, it.WAVES_Y)]
+    for image in (*waves, it.half_cube(x), it.mixture_quantile(special.ndtr(x), (0.3, 0.7), (0.0, 5.0))):
         assert np.all(np.diff(image[:, 0]) > 0)
 
 
 def test_the_spiral_is_a_rotation_that_the_norm_undoes():
     x = np.random.default_rng(0).standard_normal((100, 3))
-    image = it._spiral(x, first=1)
+    image = it.spiral(x, first=1)
     np.testing.assert_allclose(np.linalg.norm(image, axis=1), np.linalg.norm(x, axis=1))
     angle = -np.sum(image**2, axis=1) / 3
     back = np.cos(angle) * image[:, 1] + np.sin(angle) * image[:, 2]
@@ -71,7 +71,7 @@ def test_the_spiral_is_a_rotation_that_the_norm_undoes():
 
 def test_bimodal_quantile_inverts_its_distribution_function():
     u = np.linspace(1e-6, 1 - 1e-6, 101)
-    x = it._mixture_quantile(u, (0.3, 0.7), (0.0, 5.0))
+    x = it.mixture_quantile(u, (0.3, 0.7), (0.0, 5.0))
     np.testing.assert_allclose(0.3 * special.ndtr(x) + 0.7 * special.ndtr(x - 5), u, atol=1e-12)
 
 

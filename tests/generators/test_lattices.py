@@ -5,7 +5,7 @@ import pytest
 
 import latentry as lt
 from latentry.generators import LATTICE_CURVES, lattices, lattices_graph
-from latentry.generators.lattices import _octet, two_pieces
+from latentry.generators.lattices import octet, two_pieces
 from latentry.graphs import cpdag, joint_table
 
 
@@ -57,13 +57,13 @@ def test_struts_join_each_node_with_its_twelve_neighbours():
     a, b = nodes[pairs].transpose(1, 0, 2)
     share = rng.random((len(pairs), 1))
     points = a + share * (b - a)
-    inside = np.array([_octet(np.array([[x]]), np.array([[y]]), z, 1.0)[0, 0] for x, y, z in points])
+    inside = np.array([octet(np.array([[x]]), np.array([[y]]), z, 1.0)[0, 0] for x, y, z in points])
     assert inside == pytest.approx(0.09)
     # and elsewhere the distance is that to the nearest segment
     probes = 0.5 + rng.random((50, 3))
     along = np.clip(((probes[:, None] - a) * (b - a)).sum(axis=2) / 0.5, 0, 1)
     distance = np.linalg.norm(probes[:, None] - a - along[..., None] * (b - a), axis=2).min(axis=1)
-    inside = np.array([_octet(np.array([[x]]), np.array([[y]]), z, 1.0)[0, 0] for x, y, z in probes])
+    inside = np.array([octet(np.array([[x]]), np.array([[y]]), z, 1.0)[0, 0] for x, y, z in probes])
     assert inside == pytest.approx(0.09 - distance)
 
 

@@ -17,9 +17,9 @@ def test_moments_of_the_sources_are_those_of_the_segments():
 @pytest.mark.parametrize("base", ["gaussian", "laplace", "secant"])
 def test_bases_have_variance_one(base):
     # standard error of a variance over 100,000 draws of these laws is below 0.008: six of them
-    from latentry.generators.segments import _BASES
+    from latentry.generators.segments import BASES
 
-    drawn = _BASES[base](np.random.default_rng(0), (100_000,))
+    drawn = BASES[base](np.random.default_rng(0), (100_000,))
     assert abs(drawn.var() - 1) < 0.05
     assert abs(drawn.mean()) < 0.03
 

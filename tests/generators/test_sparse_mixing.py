@@ -119,7 +119,7 @@ def test_seeds():
         (lambda: sparse_mixing(invariant=5), "invariant=5: .* 4 latents"),
         (lambda: sparse_mixing(extra=2), "extra=2: .* fraction"),
         (lambda: sparse_mixing(domains=0), "domains=0"),
-        (lambda: MixingSupport([1, 0]), "a support has shape"),
+        (lambda: MixingSupport([1, 0]), "present of shape \\(2,\\).*\\(observed, latents\\)"),
     ],
 )
 def test_bad_parameters(call, sentence):

@@ -8,7 +8,7 @@ import pytest
 from latentry import graphs
 from latentry.errors import DataError
 from latentry.graphs import Graph
-from latentry.graphs.sampling import _inverse
+from latentry.graphs.sampling import inverse_cdf
 
 COUPLINGS = ("monotone", "gumbel", "independent")
 
@@ -91,7 +91,7 @@ def test_couplings_differ_and_are_what_they_say(coupling, stays):
 
 
 def test_the_last_step_of_a_rounded_distribution_is_an_outcome_that_can_be():
-    assert _inverse(np.array([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]), np.array([1.0, 1.0])).tolist() == [1, 2]
+    assert inverse_cdf(np.array([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]), np.array([1.0, 1.0])).tolist() == [1, 2]
 
 
 def test_the_gumbel_coupling_is_stable_and_the_monotone_one_keeps_the_order():

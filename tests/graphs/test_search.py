@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from latentry import graphs
 from latentry.graphs import Counts, Graph, Knowledge
-from latentry.graphs.finding import _affordable_parents
+from latentry.graphs.finding import affordable_parents
 
 
 def family(tables, graph, node):
@@ -154,7 +154,7 @@ def test_orders_take_many_nodes_without_a_table():
 
 @pytest.mark.parametrize(("nodes", "limit"), [(2, 1), (10, 9), (20, 4), (30, 3), (300, 3)])
 def test_orders_allow_as_many_parents_as_they_can_score(nodes, limit):
-    assert _affordable_parents(nodes) == limit
+    assert affordable_parents(nodes) == limit
 
 
 def test_orders_beyond_the_budget_say_whom_they_considered(monkeypatch):

@@ -13,7 +13,7 @@ def test_the_divergence_has_its_closed_form(rng):
     mean, scale = laws.location[u] + rng.normal(size=(100, 1)), np.full((100, 1), 0.5)
     prior = laws.scale[u]
     expected = np.log(prior / scale) + (scale**2 + (mean - laws.location[u]) ** 2) / (2 * prior**2) - 0.5
-    found = collapse(GaussianChannel(mean, scale), u, laws=laws)
+    found = collapse(GaussianChannel(mean, scale), u, distributions=laws)
     assert np.isclose(found.divergence[0], expected.mean())
 
 
@@ -21,7 +21,7 @@ def test_a_posterior_that_is_the_prior_is_collapsed_though_its_mean_moves():
     """The mean follows u perfectly, and x not at all: active, and yet collapsed."""
     u = np.repeat([0, 1], 50)
     laws = LatentDistributions([[0.0], [3.0]], [[1.0], [1.0]], "gaussian")
-    found = collapse(GaussianChannel(laws.location[u], laws.scale[u]), u, laws=laws)
+    found = collapse(GaussianChannel(laws.location[u], laws.scale[u]), u, distributions=laws)
     assert found.active.all()
     assert found.collapsed == (0,)
     assert np.isclose(found.divergence[0], 0)
@@ -31,7 +31,7 @@ def test_a_posterior_that_is_the_prior_is_collapsed_though_its_mean_moves():
 def test_shares_are_shares_of_variance(rng):
     mean = rng.normal(size=(20_000, 2)) * [2.0, 0.5]
     found = collapse(GaussianChannel(mean, np.ones_like(mean)))
-    assert np.allclose(found.share, [4 / 5, 0.25 / 1.25], atol=0.02)
+    assert np.allclose(found.fraction, [4 / 5, 0.25 / 1.25], atol=0.02)
     assert np.isnan(found.divergence).all()
     assert found.verdict.certified
 
@@ -39,9 +39,9 @@ def test_shares_are_shares_of_variance(rng):
 def test_a_noiseless_encoder_is_not_collapsed(rng):
     u = rng.integers(0, 2, size=60)
     laws = LatentDistributions(np.zeros((2, 2)), np.ones((2, 2)), "variance")
-    found = collapse(GaussianChannel(rng.normal(size=(60, 2)), np.zeros((60, 2))), u, laws=laws)
+    found = collapse(GaussianChannel(rng.normal(size=(60, 2)), np.zeros((60, 2))), u, distributions=laws)
     assert np.isinf(found.divergence).all()
-    assert (found.share == 1).all()
+    assert (found.fraction == 1).all()
     assert "at least 100 %" in found.verdict.sentence
 
 
@@ -68,11 +68,14 @@ def test_a_model_brings_its_own_prior(rng):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda c: collapse(c, [0, 1]), "10 rows and the domain 2"),
-        (lambda c: collapse(c, threshold=0), "threshold = 0"),
-        (lambda c: collapse("model", None), "str has no channel"),
+        (lambda c: collapse(c, [0, 1]), "data has 2 domains and the channel has 10 rows"),
+        (lambda c: collapse(c, threshold=0), "threshold=0:"),
+        (lambda c: collapse("model", None), "source=str: has no channel"),
         (lambda c: collapse(Model(c, None), None), "held-out rows as a Dataset"),
-        (lambda c: collapse(c, ["a"] * 10, laws=LatentDistributions([[0]], [[1]], "mean")), "domain 'a' has no distribution"),
+        (
+            lambda c: collapse(c, ["a"] * 10, distributions=LatentDistributions([[0]], [[1]], "mean")),
+            "domain='a': has no distribution",
+        ),
     ],
 )
 def test_bad_input(rng, call, sentence):

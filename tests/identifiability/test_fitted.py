@@ -47,5 +47,5 @@ def test_training_rows_are_recognised(shuffled):
 
 def test_a_plain_vae_has_nothing_to_audit(rng):
     model = lt.VAE(latent_dim=1, epochs=1, hidden=(4,), progress=False).fit(rng.normal(size=(60, 3)))
-    with pytest.raises(lt.DataError, match="VAE has no .* of its latents given a domain.*IFlow or IVAE"):
+    with pytest.raises(lt.DataError, match="VAE: has no .* of its latents given a domain.*IFlow or IVAE"):
         sufficient_changes(model)

@@ -24,7 +24,7 @@ def test_a_latent_that_only_follows_a_continuous_domain_is_collapsed(rng):
 def test_divergences_are_for_normal_priors_only(rng):
     channel = GaussianChannel(rng.normal(size=(60, 1)), np.full((60, 1), 0.3))
     laws = LatentDistributions(np.zeros((2, 1)), np.ones((2, 1)), "laplace")
-    assert np.isnan(collapse(channel, np.arange(60) % 2, laws=laws).divergence).all()
+    assert np.isnan(collapse(channel, np.arange(60) % 2, distributions=laws).divergence).all()
 
 
 def test_rows_do_not_certify_statistics_that_they_cannot_show(rng):

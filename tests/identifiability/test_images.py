@@ -70,7 +70,7 @@ def test_agreement_and_leakage():
 
 
 def test_sentences(tmp_path):
-    with pytest.raises(lt.DataError, match=r"real gives features of shape \(3,\): at least 2 rows"):
+    with pytest.raises(lt.DataError, match=r"real gives features of shape \(3,\).*at least 2 rows"):
         frechet_distance(np.ones(3), np.ones((3, 1)))
     with pytest.raises(lt.DataError, match="made has features that are NaN or infinite at row 1"):
         kernel_distance(np.ones((3, 1)), np.array([[0.0], [np.nan]]))
@@ -78,9 +78,9 @@ def test_sentences(tmp_path):
         frechet_distance(np.ones((3, 2)), np.ones((3, 3)))
     with pytest.raises(lt.DataError, match="before has 2 rows, after 3"):
         content_agreement(np.ones(2), np.ones((3, 1)), lambda x: x[:, 0])
-    with pytest.raises(lt.DataError, match="give the file of the network's weights; nothing is fetched"):
+    with pytest.raises(lt.DataError, match="Give the file of the network's weights"):
         torchscript_features(tmp_path / "inception.pt")
     with pytest.raises(lt.DataError, match="all labels are 'a'"):
         train_classifier(np.ones((4, 8, 8)), ["a"] * 4, name="none")
-    with pytest.raises(lt.DataError, match="4 images and 3 labels"):
+    with pytest.raises(lt.DataError, match="3 labels and 4 images"):
         train_classifier(np.ones((4, 8, 8)), [0, 1, 0], name="none")

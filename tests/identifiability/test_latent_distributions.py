@@ -25,15 +25,15 @@ def test_making_laws_leaves_the_caller_array_alone():
     ("fields", "sentence"),
     [
         ({"family": "gausian"}, "did you mean 'gaussian'"),
-        ({"location": np.zeros(3)}, "must both be \\(domains, latents\\)"),
-        ({"location": np.full((3, 2), np.nan)}, "location of domain 0, latent 0 is nan"),
-        ({"scale": np.array([[1, 1], [1, -1], [1, 1.0]])}, "scale of domain 1, latent 1 is -1.0"),
+        ({"location": np.zeros(3)}, "location of shape \\(3,\\).*\\(domains, latents\\)"),
+        ({"location": np.full((3, 2), np.nan)}, "location=nan of domain 0, latent 0"),
+        ({"scale": np.array([[1, 1], [1, -1], [1, 1.0]])}, "scale=-1.0 of domain 1, latent 1"),
         ({"labels": ("a",)}, "1 labels for 3 domains"),
         ({"rows": [1, 2]}, "one count for each of the 3"),
-        ({"rows": [1, 0, 2], "labels": ("a", "b", "c")}, "domain 'b' has 0 rows"),
+        ({"rows": [1, 0, 2], "labels": ("a", "b", "c")}, "rows=0 for domain 'b'"),
         ({"family": "natural"}, "given together"),
-        ({"family": "natural", "natural": np.zeros((3, 1, 2)), "fisher": np.zeros((3, 1, 2, 2))}, "natural has shape"),
-        ({"family": "natural", "natural": np.zeros((3, 2, 2)), "fisher": np.zeros((3, 2, 2))}, "fisher has shape"),
+        ({"family": "natural", "natural": np.zeros((3, 1, 2)), "fisher": np.zeros((3, 1, 2, 2))}, "natural of shape"),
+        ({"family": "natural", "natural": np.zeros((3, 2, 2)), "fisher": np.zeros((3, 2, 2))}, "fisher of shape"),
     ],
 )
 def test_bad_laws(fields, sentence):

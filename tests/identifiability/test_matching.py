@@ -14,7 +14,7 @@ def test_order_scale_and_sign_do_not_matter(seed, size):
     order = rng.permutation(size)
     z = s[:, order] * rng.choice([-1, 1], size) * rng.uniform(1e-6, 1e6, size) + rng.normal(size=size)
     assert np.isclose(mcc(z, s), 1)
-    assert (order[match(z, s).found] == np.arange(size)).all()
+    assert (order[match(z, s).estimated] == np.arange(size)).all()
 
 
 def test_monotone_maps_do_not_matter_to_ranks(rng):
@@ -44,11 +44,11 @@ def test_a_rotation_is_low_strong_and_high_weak(rng):
 def test_canonical_variates_are_those_of_scikit_learn(rng):
     from sklearn.cross_decomposition import CCA
 
-    from latentry.identifiability.metrics.matching import _canonical
+    from latentry.identifiability.metrics.matching import canonical_scores
 
     s = rng.normal(size=(300, 3))
     z = s @ rng.normal(size=(3, 4)) + rng.normal(size=(300, 4))
-    ours = _canonical(z, s, (z, s))
+    ours = canonical_scores(z, s, (z, s))
     theirs = CCA(3, max_iter=5000, tol=1e-12).fit(z, s).transform(z, s)
     for one, other in zip(ours, theirs, strict=True):
         turned = np.abs(np.corrcoef(one.T, other.T)[:3, 3:])

@@ -102,13 +102,13 @@ def test_it_can_be_written_down():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: sparsity([]), "models: give at least one"),
-        (lambda: sparsity(CYCLE, edge=2), "edge = 2: give a number between 0 and 1"),
-        (lambda: sparsity(CYCLE, stable=0), "stable = 0"),
-        (lambda: sparsity(-CYCLE), "strengths of restart 0 are no finite table"),
+        (lambda: sparsity([]), "models: .* at least one"),
+        (lambda: sparsity(CYCLE, edge=2), "edge=2: .* between 0 and 1"),
+        (lambda: sparsity(CYCLE, stable=0), "stable=0:"),
+        (lambda: sparsity(-CYCLE), "strengths of restart 0 .* finite"),
         (lambda: sparsity([CYCLE, CYCLE[:3]]), r"restart 1 has shape \(3, 4\) and restart 0 has \(4, 4\)"),
-        (lambda: sparsity(lt.VAE()), "VAE has no mixing to read"),
-        (lambda: sparsity(lt.CGVAE()), "data: give the rows"),
+        (lambda: sparsity(lt.VAE()), "VAE: has no mixing"),
+        (lambda: sparsity(lt.CGVAE()), "data=None: .* rows"),
     ],
 )
 def test_bad_input(call, sentence):

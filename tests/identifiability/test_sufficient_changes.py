@@ -9,7 +9,7 @@ import latentry as lt
 from latentry.contracts import HasChannel, HasLatentDistributions, KeepsFitRecord, LatentDistributions
 from latentry.identifiability import sufficient_changes
 from latentry.identifiability.sufficient_changes.measured_moments import from_rows, from_table, natural_parameters
-from latentry.identifiability.sufficient_changes.weakest_change import _statistic, rank_of_changes, weakest_change
+from latentry.identifiability.sufficient_changes.weakest_change import change_statistic, rank_of_changes, weakest_change
 
 
 def laws(location, scale, family="gaussian", rows=1000, **more):
@@ -229,8 +229,8 @@ def test_the_gradient_of_the_statistic():
     values, noise = natural_parameters(measured, np.array([0, 1]), power=2.0)
     for seed in range(5):
         v = np.random.default_rng(seed).normal(size=4)
-        error = check_grad(*(lambda v, i=i: _statistic(v, values, noise, measured.rows)[i] for i in (0, 1)), v)
-        assert error < 1e-4 * np.linalg.norm(_statistic(v, values, noise, measured.rows)[1])
+        error = check_grad(*(lambda v, i=i: change_statistic(v, values, noise, measured.rows)[i] for i in (0, 1)), v)
+        assert error < 1e-4 * np.linalg.norm(change_statistic(v, values, noise, measured.rows)[1])
 
 
 @settings(deadline=None, max_examples=25)
@@ -239,9 +239,9 @@ def test_the_weakest_direction_beats_random_ones(seed):
     measured = from_table(laws(*planted(9, 2, seed)))
     values, noise = natural_parameters(measured, np.array([0, 1]), power=2.0)
     weakest = weakest_change(values, noise, measured.rows, 0.05)
-    least = _statistic(weakest.direction, values, noise, measured.rows)[0]
+    least = change_statistic(weakest.direction, values, noise, measured.rows)[0]
     others = np.random.default_rng(seed).normal(size=(300, 4))
-    assert all(_statistic(v, values, noise, measured.rows)[0] >= least * (1 - 1e-6) for v in others)
+    assert all(change_statistic(v, values, noise, measured.rows)[0] >= least * (1 - 1e-6) for v in others)
 
 
 @settings(deadline=None, max_examples=25)
@@ -252,8 +252,8 @@ def test_no_linear_map_of_the_statistics_changes_the_weakest_change(seed):
     values, noise = natural_parameters(measured, np.array([0, 1]), power=2.0)
     a = np.random.default_rng(seed).normal(size=(4, 4)) + 2 * np.eye(4)
     weakest = weakest_change(values, noise, measured.rows, 0.05)
-    here = _statistic(weakest.direction, values, noise, measured.rows)[0]
-    there = _statistic(np.linalg.solve(a, weakest.direction), values @ a, a.T @ noise @ a, measured.rows)[0]
+    here = change_statistic(weakest.direction, values, noise, measured.rows)[0]
+    there = change_statistic(np.linalg.solve(a, weakest.direction), values @ a, a.T @ noise @ a, measured.rows)[0]
     assert np.isclose(here, there)
 
 
@@ -434,19 +434,25 @@ def test_a_domain_with_too_few_rows_is_named_and_left_out():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda z, u: sufficient_changes(object()), "object has no .* of its latents"),
-        (lambda z, u: sufficient_changes(LatentDistributions(z[:3], 1 + z[:3] ** 2, "mean")), "do not say how many rows"),
+        (lambda z, u: sufficient_changes(object()), "model=object: has no .* of its latents"),
+        (
+            lambda z, u: sufficient_changes(LatentDistributions(z[:3], 1 + z[:3] ** 2, "mean")),
+            "rows=None:",
+        ),
         (lambda z, u: sufficient_changes(Model(), z), "a Dataset with a domain"),
         (lambda z, u: sufficient_changes(Model(), lt.Dataset(z)), "a Dataset with a domain"),
-        (lambda z, u: sufficient_changes(Model().latent_distributions(), lt.Dataset(z, u)), "laws cannot encode a Dataset"),
+        (
+            lambda z, u: sufficient_changes(Model().latent_distributions(), lt.Dataset(z, u)),
+            "model=LatentDistributions: cannot encode a Dataset",
+        ),
         (lambda z, u: sufficient_changes(Model(), (z[:50], u)), "z has 50 rows and u has 100"),
-        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data have 1 latents and the .* 2"),
+        (lambda z, u: sufficient_changes(Model(), (z[:, :1], u)), "data has 1 latents and the .* 2"),
         (lambda z, u: sufficient_changes(Model(), (z, 0 * u)), "1 domain with at least 20 rows"),
         (lambda z, u: sufficient_changes(Model(), (z * [1, 0], u)), "latent 1 is constant in domain 0"),
         (lambda z, u: sufficient_changes(Model(), (z[:30], z[:30, :1])), "too few for a continuous u"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), tolerance=0), "tolerance = 0"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), level=1), "level = 1"),
-        (lambda z, u: sufficient_changes(Model(), (z, u), bootstrap=-1), "bootstrap = -1"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), tolerance=0), "tolerance=0:"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), level=1), "level=1:"),
+        (lambda z, u: sufficient_changes(Model(), (z, u), bootstrap=-1), "bootstrap=-1:"),
     ],
 )
 def test_bad_input(rng, call, sentence):

@@ -40,7 +40,7 @@ def test_trees_and_tiles_count_what_the_definition_counts(rule, dims, conditiona
     parts = tuple(rng.standard_normal((150, d)) for d in (*dims, *([2] if conditional else [])))
     spaces = ((0, 2), (1, 2), (2,)) if conditional else ((0,), (1,))
     radius, counts = by_definition(parts, spaces, 3, rule)
-    tree = nb._tree_neighbourhoods(parts, spaces, 3, rule)
+    tree = nb.tree_neighbourhoods(parts, spaces, 3, rule)
     tile = nb.Neighbourhood(*brute_neighbourhoods(parts, spaces, 3, rule))
     for found in (tree, tile):
         np.testing.assert_array_equal(found.radius, radius)
@@ -55,7 +55,7 @@ def test_grids_full_of_ties(rule):
     parts = tuple(rng.integers(0, 6, (200, d)) * 0.1 for d in (1, 2))  # multiples of 0.1: rounding would decide naively
     radius, counts = by_definition(parts, ((0,), (1,)), 4, rule)
     for found in (
-        nb._tree_neighbourhoods(parts, ((0,), (1,)), 4, rule),
+        nb.tree_neighbourhoods(parts, ((0,), (1,)), 4, rule),
         nb.Neighbourhood(*brute_neighbourhoods(parts, ((0,), (1,)), 4, rule)),
     ):
         np.testing.assert_allclose(found.radius, radius, atol=1e-12)
@@ -100,8 +100,8 @@ def test_the_tree_agrees_with_scipy_and_scikit_learn(seed, kind, n, d, k):
     np.testing.assert_array_equal(radius, cKDTree(rows).query(rows, k=[k + 1], p=np.inf)[0][:, 0])
     reach = rng.permutation(radius) * rng.uniform(0, 3, n)  # radii of other rows: some reach nothing, some all
     theirs = KDTree(rows, metric="chebyshev").query_radius(rows, reach, count_only=True)
-    np.testing.assert_array_equal(nb._tree(rows).counts(reach, nb._tree(rows)), theirs - 1)
-    np.testing.assert_array_equal(nb._tree(rows).counts(np.full(n, -1e-300), nb._tree(rows)), np.zeros(n))
+    np.testing.assert_array_equal(nb.plant_tree(rows).counts(reach, nb.plant_tree(rows)), theirs - 1)
+    np.testing.assert_array_equal(nb.plant_tree(rows).counts(np.full(n, -1e-300), nb.plant_tree(rows)), np.zeros(n))
 
 
 @pytest.mark.parametrize("kind", ["normal", "heavy tails", "copies"])
@@ -115,8 +115,8 @@ def test_many_leaves(kind, d):
     np.testing.assert_array_equal(nb.kth_distance(rows, 4, asked), radius[asked])
     reach = 1.7 * radius
     counts = KDTree(rows, metric="chebyshev").query_radius(rows, reach, count_only=True) - 1
-    np.testing.assert_array_equal(nb._tree(rows).counts(reach, nb._tree(rows)), counts)
-    np.testing.assert_array_equal(nb._tree(rows).counts(reach[asked], nb._tree(rows[asked])), counts[asked])
+    np.testing.assert_array_equal(nb.plant_tree(rows).counts(reach, nb.plant_tree(rows)), counts)
+    np.testing.assert_array_equal(nb.plant_tree(rows).counts(reach[asked], nb.plant_tree(rows[asked])), counts[asked])
 
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 129, 1000])
@@ -159,8 +159,8 @@ def test_pieces_for_threads_change_nothing(monkeypatch):
 def test_rectangles_of_ties_do_not_hang_on_the_order_of_rows():
     rng = np.random.default_rng(0)
     parts, order = tuple(rng.integers(0, 6, (300, 2)) * 0.1 for _ in range(2)), rng.permutation(300)
-    one = nb._tree_neighbourhoods(parts, ((0,), (1,)), 4, "rectangle")
-    two = nb._tree_neighbourhoods(tuple(p[order] for p in parts), ((0,), (1,)), 4, "rectangle")
+    one = nb.tree_neighbourhoods(parts, ((0,), (1,)), 4, "rectangle")
+    two = nb.tree_neighbourhoods(tuple(p[order] for p in parts), ((0,), (1,)), 4, "rectangle")
     tile = brute_neighbourhoods(parts, ((0,), (1,)), 4, "rectangle")
     for a, b, c in zip(one.counts, two.counts, tile[1], strict=True):
         np.testing.assert_array_equal(a[order], b)
@@ -169,7 +169,7 @@ def test_rectangles_of_ties_do_not_hang_on_the_order_of_rows():
 
 def test_an_accelerator_takes_wide_blocks(monkeypatch):
     called = []
-    monkeypatch.setattr(nb, "_tree_neighbourhoods", lambda *a: called.append("tree"))
+    monkeypatch.setattr(nb, "tree_neighbourhoods", lambda *a: called.append("tree"))
     narrow, wide = (np.random.default_rng(0).standard_normal((1000, d)) for d in (2, 8))
     nb.neighbourhoods((wide, wide), ((0,), (1,)), 3)
     assert called == ["tree"]  # here JAX runs on the processor
@@ -237,7 +237,7 @@ from latentry.information import neighbours as nb
 from latentry.information.brute_force_neighbours import brute_neighbourhoods
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 x = np.random.default_rng(0).standard_normal((8_000, 6))
-for search in (nb._tree_neighbourhoods, brute_neighbourhoods):
+for search in (nb.tree_neighbourhoods, brute_neighbourhoods):
     search((x[:1000], x[:1000] ** 2), ((0,), (1,)), 3, "strict")
     start = peak()
     search((x, x**2), ((0,), (1,)), 3, "strict")

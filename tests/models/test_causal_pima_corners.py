@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 import latentry as lt
 from latentry.graphs import Graph, Knowledge
 from latentry.models.causal_pima.expert_updates import new_expert, updated_expert
-from latentry.models.causal_pima.first_reading import _gains, aligned
+from latentry.models.causal_pima.first_reading import aligned, alignment_gains
 from latentry.models.causal_pima.mixture_updates import Encoded, Gaussians, shape_of
 from latentry.models.causal_pima.node_updates import principal
 from latentry.models.causal_pima.structural_em import (
@@ -63,7 +63,7 @@ def test_gains_of_swaps():
     """Against swapping in full."""
     rng = np.random.default_rng(0)
     p, g = (a + a.T for a in rng.normal(size=(2, 5, 5)))
-    found = _gains(p, g)
+    found = alignment_gains(p, g)
     for i, j in itertools.combinations(range(5), 2):
         order = np.arange(5)
         order[[i, j]] = order[[j, i]]

@@ -10,8 +10,8 @@ import pytest
 
 import latentry as lt
 from latentry.data import assemble
-from latentry.models.cggan.losses import Terms, _divergence, _encoded, draw_fakes, mismatch
-from latentry.models.cggan.updates import _averaged
+from latentry.models.cggan.losses import Terms, draw_fakes, encode_real, mismatch, weighted_divergence
+from latentry.models.cggan.updates import averaged_module
 from latentry.models.estimator.fitting import task_for
 from latentry.models.estimator.saving import save_model
 from latentry.nets import SparsityTerm
@@ -80,7 +80,7 @@ def test_the_domain_reaches_pictures_through_the_marked_latents_alone(fitted):
 
 def test_latents_are_the_noise_taken_through_the_flows(fitted, pictures):
     noise, z = fitted.invert(pictures), fitted.transform(pictures)
-    assert np.allclose(z[:, 2:], noise[:, 2:], rtol=0, atol=1e-6)  # two programs round differently
+    assert np.allclose(z[:, 2:], noise[:, 2:], rtol=0, atol=1e-6)  # of two programs, which may round differently
     flow = fitted.module_.average.generator.domains
     assert np.allclose(z, flow(jnp.asarray(noise), jnp.asarray(pictures.domain.values)), atol=1e-5)
     assert np.allclose(fitted.decode(z), fitted.reconstruct(pictures), atol=1e-5)
@@ -100,7 +100,7 @@ def test_descent_rebuilds_better_than_the_encoder(fitted, pictures):
 
 def test_what_cannot_be_asked_of_it(fitted, pictures):
     images = pictures["image"]
-    unseen = "domain 7 was not among the 2 domains the model was fitted with"
+    unseen = "domain=7: not among the 2 domains the model was fitted with"
     for ask in (
         lambda: fitted.sample(2, domain=7),
         lambda: fitted.translate(images, to=7),
@@ -236,7 +236,7 @@ def test_the_law_of_content_follows_encodings_and_nothing_else(fitted, batch):
     assert all(np.array_equal(one, two) for one, two in zip(quiet, noisy, strict=True))
 
     def law(makers):
-        return _encoded(makers, module.inward(batch.values["image"]), batch, 2, jax.random.key(1))[2]["law"]
+        return encode_real(makers, module.inward(batch.values["image"]), batch, 2, jax.random.key(1))[2]["law"]
 
     pulled = eqx.filter_jit(eqx.filter_grad(law))(module.makers).encoder
     assert all((np.asarray(part) == 0).all() for part in jax.tree.leaves(pulled))
@@ -269,15 +269,15 @@ def test_a_latent_that_the_mask_leaves_still_takes_part_in_the_law_of_content(fi
 
 def test_the_average_has_the_mask_of_the_makers(fitted, batch):
     module = eqx.tree_at(lambda m: m.makers.generator.domains.importance, fitted.module_, jnp.array([0.7, 0.0]))
-    assert np.allclose(_averaged(module, batch, 1e6).average.generator.domains.importance, [0.7, 0.0], atol=1e-6)
+    assert np.allclose(averaged_module(module, batch, 1e6).average.generator.domains.importance, [0.7, 0.0], atol=1e-6)
 
 
 def test_divergence_from_the_prior():
     """½ (m² + s² − 1) − log s, over rows that count."""
     mean, scale = jnp.array([[1.0], [-1.0], [7.0]]), jnp.array([[1.0], [2.0], [1.0]])
     wanted = (0.5 + 0.5 * (1 + 4 - 1) - math.log(2)) / 2
-    assert float(_divergence(mean, scale, jnp.array([1.0, 1.0, 0.0]))) == pytest.approx(wanted)
-    assert float(_divergence(jnp.zeros((1, 2)), jnp.ones((1, 2)), jnp.ones(1))) == 0
+    assert float(weighted_divergence(mean, scale, jnp.array([1.0, 1.0, 0.0]))) == pytest.approx(wanted)
+    assert float(weighted_divergence(jnp.zeros((1, 2)), jnp.ones((1, 2)), jnp.ones(1))) == 0
 
 
 def test_mismatch_with_the_law_of_the_noise():
@@ -306,7 +306,7 @@ def test_mismatch_with_the_law_of_the_noise():
 
 def test_the_average_follows_with_its_half_life(fitted, batch):
     module = replace(fitted.module_, rows=jnp.float32(1e6))
-    after = _averaged(module, batch, 7.0)  # seven rows count: one half-life
+    after = averaged_module(module, batch, 7.0)  # seven rows count: one half-life
     old, now, new = (p.generator.mapping.layers[0].weight for p in (module.average, module.makers, after.average))
     assert np.allclose(new, 0.5 * (old + now), atol=1e-5)
     assert float(after.rows) == 1e6 + 7

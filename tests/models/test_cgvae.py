@@ -12,7 +12,7 @@ from latentry.models import choose_sparsity
 from latentry.models.cgvae.losses import AnchoredManifold, Penalties, changes, mixing_strengths
 from latentry.models.cgvae.module import all_but_given
 from latentry.models.networks import NegativeElbo
-from latentry.models.selection.choose_sparsity import _chosen
+from latentry.models.selection.choose_sparsity import choose_weight
 from latentry.nets import SparsityTerm
 
 SMALL = {
@@ -191,13 +191,13 @@ def test_laws_of_free_form():
 
 def test_the_weight_is_chosen_by_likelihood_then_stability():
     # within a standard error of the best: the steadiest
-    assert _chosen((0.0, 0.001, 0.009, 0.003), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 0.9)) == 2
+    assert choose_weight((0.0, 0.001, 0.009, 0.003), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 0.9)) == 2
     # equally steady: the larger weight
-    assert _chosen((0.0, 0.001, 0.009), (0.0, 0.01, 0.01), stability=(0.9, 0.901, 0.6)) == 1
+    assert choose_weight((0.0, 0.001, 0.009), (0.0, 0.01, 0.01), stability=(0.9, 0.901, 0.6)) == 1
     with pytest.raises(lt.DataError, match="no weight has a finite score"):
-        _chosen((np.nan, np.nan), (np.nan, np.nan), stability=(0.5, 0.5))
+        choose_weight((np.nan, np.nan), (np.nan, np.nan), stability=(0.5, 0.5))
     # what is worse by more than that is out of the running, however steady
-    assert _chosen((0.0, 0.001, 0.3, 0.011), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 1.0)) == 1
+    assert choose_weight((0.0, 0.001, 0.3, 0.011), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 1.0)) == 1
 
 
 @pytest.mark.usefixtures("few_tries")
@@ -300,8 +300,13 @@ def test_a_saved_staged_fit_comes_back(staged, wide, tmp_path):
 
 def test_no_linear_start_where_there_is_none(wide):
     """A constant column is no reason to fail, nor is a wish for random starts."""
-    settings = SMALL | {"epochs": 1, "latent_dim": 2, "hidden": (8,), "sparsity": 0.0}  # few programs
-    settings |= {"mixing_penalty__relax": 0.0}
+    settings = SMALL | {
+        "epochs": 1,
+        "latent_dim": 2,
+        "hidden": (8,),
+        "mixing_penalty__relax": 0.0,
+        "sparsity": 0.0,
+    }  # few programs
     flat = lt.Dataset(np.column_stack([wide["x"], np.ones(len(wide))]), wide.domain)
     with pytest.warns(lt.DataWarning, match="column 5 never changes"):
         assert lt.CGVAE().set_params(**settings).fit(flat).priors.facts.starts.size == 0

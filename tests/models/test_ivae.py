@@ -67,7 +67,7 @@ def test_laws_are_those_of_the_true_latents(wide, staged):
     laws = staged.latent_distributions()
     assert laws.location.shape == laws.scale.shape == (10, 2)
     assert laws.rows.sum() == len(training)
-    for latent, found in enumerate(pairs.found):
+    for latent, found in enumerate(pairs.estimated):
         assert stats.pearsonr(laws.scale[:, found], spread[:, latent])[0] > 0.95
 
 

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 import latentry as lt
 from latentry.data import Domain
-from latentry.models.cgvae.linear_start import _tries, groups_of, linear_unmixings
+from latentry.models.cgvae.linear_start import groups_of, linear_unmixings, tries_for
 
 ROWS = 3000
 SCALES = np.array([[1.0, 1.0, 1.0], [0.4, 1.0, 2.5]])
@@ -106,5 +106,5 @@ def test_a_heavy_penalty_begins_where_a_light_one_does():
 
 
 def test_fewer_tries_for_more_latents_and_groups():
-    assert [_tries(latents, 2) for latents in (1, 8, 16, 50)] == [512, 512, 128, 64]
-    assert [_tries(4, groups) for groups in (2, 64, 128, 5000)] == [512, 512, 256, 64]
+    assert [tries_for(latents, 2) for latents in (1, 8, 16, 50)] == [512, 512, 128, 64]
+    assert [tries_for(4, groups) for groups in (2, 64, 128, 5000)] == [512, 512, 256, 64]

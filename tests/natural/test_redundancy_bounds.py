@@ -10,8 +10,8 @@ import latentry as lt
 from latentry.natural import mean_upper
 from latentry.natural.from_samples import boosted_trees, prediction_gain
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
-from latentry.natural.from_samples.kernel_regression import _PENALTIES as PENALTIES
-from latentry.natural.from_samples.kernel_regression import Landmarks, _ridge, kernel_regression
+from latentry.natural.from_samples.kernel_regression import PENALTIES as PENALTIES
+from latentry.natural.from_samples.kernel_regression import Landmarks, fit_ridge, kernel_regression
 from latentry.natural.from_samples.small_networks import Net, fit_net
 
 
@@ -27,7 +27,7 @@ def test_leave_one_out_errors_are_those_of_leaving_one_out(rows):
     x, y = rows[0][:60], rows[1][:60]
     features = Landmarks.of(x[:20], 0.8)
     table, places = features(x), (0, 8, 16)
-    found = _ridge(features, x, y).errors
+    found = fit_ridge(features, x, y).errors
     for place in places:
         missed = np.empty_like(y)
         for i in range(len(x)):
@@ -112,7 +112,7 @@ def test_trees_of_too_few_rows_know_the_averages():
 
 def test_no_leaf_of_a_tree_has_fewer_rows_than_it_must(rng):
     for count in (30, 60, 133, 400):
-        codes = boosted_trees._cuts(x := rng.standard_normal((count, 3)))(x)
+        codes = boosted_trees.quantile_cuts(x := rng.standard_normal((count, 3)))(x)
         grown = boosted_trees._Grower(codes).grow(rng.standard_normal((count, 2)), np.ones((count, 1)))
         sizes = np.bincount(grown.leaves(codes), minlength=2**boosted_trees._DEPTH)
         assert sizes[sizes > 0].min() >= min(boosted_trees._FEWEST, count)

@@ -29,7 +29,7 @@ from latentry.natural import (
 from latentry.natural.search.envelope import concave_envelope
 from latentry.natural.search.local_descent import descend, score_and_gradient
 from latentry.natural.search.partitions import Cells
-from latentry.natural.search.pricing import IndependentComponents, NaturalComponents, _Crossed, _Tilted
+from latentry.natural.search.pricing import Crossed, IndependentComponents, NaturalComponents, Tilted
 from latentry.natural.worst_mixture import worst_score
 
 
@@ -183,7 +183,7 @@ def test_prices_are_bounded_globally(shape, kind):
 def test_relaxations_lie_above_what_they_relax(kind):
     rng = np.random.default_rng(5)
     table = rng.uniform(0.2, 2.0, size=(2, 3, 2))
-    relaxed = _Tilted(table, (0.6, 0.5, 0.7), 1.7) if kind == "natural" else _Crossed(table)
+    relaxed = Tilted(table, (0.6, 0.5, 0.7), 1.7) if kind == "natural" else Crossed(table)
     for _ in range(50):
         corners = tuple(rng.dirichlet(np.ones(d), size=(1, d)) for d in (2, 3))
         upper = relaxed.upper(corners)[0]

@@ -90,7 +90,7 @@ def test_natural_parameters_are_the_slopes_of_the_log_density_in_the_statistics(
     (one, _), (two, _) = law.natural(ZERO), law.natural(ONE)
     z = jnp.linspace(-2, 2, 9)[:, None]
     gap = jax.vmap(lambda z: law.log_density(z, ZERO) - law.log_density(z, ONE))(z)
-    statistics = jnp.column_stack([z, z**2, law._statistics(z[:, 0])])
+    statistics = jnp.column_stack([z, z**2, law.statistics_of(z[:, 0])])
     assert jnp.ptp(gap - statistics @ (one - two)[0]) < 1e-3
 
 
@@ -98,7 +98,7 @@ def test_the_covariance_of_the_statistics_is_that_of_draws():
     law = prior("exponential", seed=5)
     _, fisher = law.natural(TWO)
     drawn = jax.vmap(lambda key: law.draw(TWO, key))(jax.random.split(jax.random.key(1), 20000))[:, 0]
-    statistics = np.column_stack([drawn, drawn**2, law._statistics(drawn)])
+    statistics = np.column_stack([drawn, drawn**2, law.statistics_of(drawn)])
     assert np.allclose(np.cov(statistics.T), fisher[0], atol=0.05 * np.abs(fisher).max())
 
 

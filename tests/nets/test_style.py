@@ -131,7 +131,7 @@ def test_augmentations(rng):
 def test_rotation(rng):
     """By a quarter turn it is exact, in one sense; a disc looks the same at any angle."""
     x = jnp.asarray(rng.normal(size=(2, 8, 8, 3)), jnp.float32)
-    turned = augmentation._rotate(x, jnp.array([[0.25, 0.0], [0.5, 0.0]]))
+    turned = augmentation.rotate(x, jnp.array([[0.25, 0.0], [0.5, 0.0]]))
     assert np.allclose(turned[0], np.rot90(x[0], axes=(1, 0)), atol=1e-4)
     assert np.allclose(turned[1], np.rot90(x[1], 2), atol=1e-4)
     down, across = np.mgrid[:16, :16] - 7.5

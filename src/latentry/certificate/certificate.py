@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from latentry.certificate.citations import bibtex
-from latentry.certificate.question import MIXED, Part
+from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.schema import VERSION, require_form
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
@@ -37,32 +36,32 @@ class Certificate:
     """
 
     parts: Mapping[str, Part]
-    subject: Mapping[str, Any]
-    data: Mapping[str, Any]
-    split: Mapping[str, Any]
-    settings: Mapping[str, Any]
+    subject: Fields
+    data: Fields
+    split: Fields
+    settings: Fields
     versions: Mapping[str, str]
-    made: Mapping[str, Any]
+    made: Fields
     _shown: Subject | None = field(default=None, repr=False)  # rows and model, for the images of the report
 
     def __getitem__(self, name: str) -> Part:
         if name not in self.parts:
-            raise DataError(f"the certificate has no part {name!r}{nearest(name, self.parts)}")
+            raise DataError(f"part={name!r}: the certificate has no part {name!r}{nearest(name, self.parts)}")
         return self.parts[name]
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The answer of each part."""
+        """Return the answer of each part."""
         return {name: part.verdict for name, part in self.parts.items()}
 
     @property
     def trusted(self) -> bool:
-        """Whether the controls came out as they should."""
+        """Return whether all controls came out as expected."""
         return "controls" not in self.parts or self.parts["controls"].verdict.certified
 
     @property
     def verdict(self) -> Verdict:
-        """Identifiable, natural, and (where there is a graph) in agreement with new rows; controls first."""
+        """Judge whether the latent is identifiable, natural, and (where there is a graph) agrees with new rows; controls first."""
         if not self.trusted:
             return Verdict(
                 "cannot say", self.parts["controls"].verdict.sentence, {}, self.parts["controls"].verdict.change
@@ -75,28 +74,49 @@ class Certificate:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must hold for the bounds to hold, over all parts."""
+        """Return what must hold for the bounds to hold, over all parts."""
         return tuple(dict.fromkeys(a for part in self.parts.values() for a in part.assumptions))
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Everything that was used, by name."""
+        """Return everything that was used, by name."""
         return tuple(dict.fromkeys(["latentry", *(m for part in self.parts.values() for m in part.all_methods)]))
 
     def citations(self) -> str:
-        """BibTeX of the methods that were used, and of no others."""
+        """Return BibTeX of the methods that were used, and of no others."""
         return bibtex(self.methods)
 
     def status(self, name: str) -> Status:
-        """The answer of a part; of "mixtures", the best answer to whether a latent is natural in every mixture of the domains."""
+        """Return the answer of a part.
+
+        Args:
+            name: Of the part; "mixtures" asks for the best answer to whether a latent is natural in every mixture of
+                the domains.
+
+        Returns:
+            `certified`, `refuted`, `not refuted` or `cannot say`.
+
+        Raises:
+            DataError: If the certificate has no such part.
+        """
         if name != "mixtures":
             return self[name].verdict.status
         part = self["natural"]
-        found = [claim.status for place, claim in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
-        return max(found, key=STATUS_ORDER.index) if found else "cannot say"
+        mixed = [claim.status for place, claim in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
+        return max(mixed, key=STATUS_ORDER.index) if mixed else "cannot say"
 
     def reached(self, name: str) -> bool:
-        """Whether a part (or "mixtures") was certified, on a certificate whose controls hold."""
+        """Return whether a part was certified, on a certificate whose controls hold.
+
+        Args:
+            name: Of the part, or "mixtures".
+
+        Returns:
+            True or False.
+
+        Raises:
+            DataError: If the certificate has no such part.
+        """
         return self.trusted and self.status(name) == "certified"
 
     def __str__(self) -> str:
@@ -106,28 +126,52 @@ class Certificate:
 
     # To files and back ------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, of the form of :data:`latentry.certificate.SCHEMA`."""
-        names = ("subject", "data", "split", "settings", "versions", "made")
+    def to_dict(self) -> Fields:
+        """Return plain data, of the form of :data:`latentry.certificate.SCHEMA`."""
         return {
             "format": "latentry certificate",
             "version": VERSION,
-            **{name: dict(getattr(self, name)) for name in names},
+            "subject": dict(self.subject),
+            "data": dict(self.data),
+            "split": dict(self.split),
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
+            "made": dict(self.made),
             "verdict": self.verdict.to_json(),
             "parts": [part.to_json() for part in self.parts.values()],
             "citations": self.citations(),
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The certificate as JSON text, also written to a file if a path is given."""
+        """Return the certificate as JSON text, and write it to a file if a path is given.
+
+        Args:
+            path: Of the file; None for none.
+
+        Returns:
+            The text.
+
+        Raises:
+            DataError: If the file could not be written.
+        """
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         if path is not None:
             write_whole({path: text + "\n"})
         return text
 
     @classmethod
-    def from_json(cls, source: str | Path | Mapping[str, Any]) -> Certificate:
-        """Read a certificate from a file or from plain data; the form is checked, place by place."""
+    def from_json(cls, source: str | Path | Fields) -> Certificate:
+        """Read a certificate from a file or from plain data; the form is checked, place by place.
+
+        Args:
+            source: The path of a file that `to_json` wrote, or what `to_dict` gave.
+
+        Returns:
+            The certificate, without the rows that its report would show.
+
+        Raises:
+            DataError: If the file could not be read, or is no certificate.
+        """
         fields = _read(source) if isinstance(source, str | Path) else source
         require_form(fields)
         parts = {part["name"]: Part.from_json(part) for part in fields["parts"]}
@@ -135,7 +179,18 @@ class Certificate:
         return cls(parts, *(fields[name] for name in names))
 
     def to_html(self, path: str | Path | None = None, *, title: str = "") -> str:
-        """The report: one page that needs no network; images of rows are there if this session made the certificate."""
+        """Return the report as one page that needs no network; images of rows are there if this session made the certificate.
+
+        Args:
+            path: Of a file to write the page to; None for none.
+            title: Of the page.
+
+        Returns:
+            HTML.
+
+        Raises:
+            DataError: If the file could not be written.
+        """
         from latentry.certificate.report import page_of
 
         page = page_of(self, self._shown, title)
@@ -144,10 +199,11 @@ class Certificate:
         return page
 
 
-def _read(path: str | Path) -> Any:
+def _read(path: str | Path) -> Fields:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        fields: Fields = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
-        raise DataError(f"{path} could not be read: {problem}.") from None
+        raise DataError(f"{path} could not be read: {problem}. Check the path.") from None
     except ValueError as problem:
-        raise DataError(f"{path} is not JSON: {problem}.") from None
+        raise DataError(f"{path} is not JSON: {problem}. Give a file that to_json wrote.") from None
+    return fields

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from typing import TypeAlias
 
 import jax
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.audits import AUDITS
 from latentry.certificate.certificate import Certificate
-from latentry.certificate.question import PARTS, Part
+from latentry.certificate.question import PARTS, Fields, Part
 from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages
@@ -29,12 +29,16 @@ from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
 from latentry.threads import single_threaded
 
-__all__ = ["certify"]
+__all__ = ["Latents", "certify"]
+
+# A fitted model, or latents made elsewhere.
+Latents: TypeAlias = HasChannel | Channel | ArrayLike
+Columns: TypeAlias = Dataset | Mapping[str, ArrayLike] | ArrayLike
 
 
 def certify(
-    latents: Any,
-    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    latents: Latents,
+    data: Columns,
     *,
     epsilon: float = 0.05,
     level: float = 0.05,
@@ -43,7 +47,7 @@ def certify(
     noise: float = 0.25,
     quantiser: int | None = None,
     seen: ArrayLike | None = None,
-    others: Sequence[Any] = (),
+    others: Sequence[HasChannel] = (),
     restarts: int = 0,
     only: Sequence[str] | None = None,
     seed: int = 0,
@@ -77,6 +81,12 @@ def certify(
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs: text that also says how much of the expected work is
             `done`, the part's `own` and the `total`.
+
+    Returns:
+        The certificate: a verdict, with its evidence, for each part.
+
+    Raises:
+        DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
     settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts))
     chosen = _chosen(only)
@@ -88,9 +98,9 @@ def certify(
     again = refitted(latents, rows, split, settings.restarts, progress)
     subject = subject_of(_taken(latents, split.rows), fresh, settings, (*others, *again))
     with single_threaded():  # audits are small: threads that wait for each other cost more than they bring
-        found = dict(_run(subject, chosen, progress))
+        parts = dict(_run(subject, chosen, progress))
     return Certificate(
-        parts=found,
+        parts=parts,
         subject=_about(subject),
         data=_about_data(rows),
         split={**split.to_json(), "audited": len(subject.data)},
@@ -102,7 +112,7 @@ def certify(
 
 
 def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None] | None) -> list[tuple[str, Part]]:
-    found = []
+    parts = []
     for name in stages(chosen, subject):
         if progress is not None:
             progress(name)
@@ -111,28 +121,28 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
         except DataError as why:  # rows that do not allow one audit may allow the others
             part = Part(str(name), Verdict("cannot say", f"{why}", {}, "what the sentence asks for"))
         if part is not None:
-            found.append((str(name), part))
-    return found
+            parts.append((str(name), part))
+    return parts
 
 
 def _chosen(only: Sequence[str] | None) -> list[str]:
     if isinstance(only, str):
-        raise DataError(f"only = {only!r}: give a list of parts, such as [{only!r}].")
+        raise DataError(f"only={only!r}: is a single name. Give a list of parts, such as [{only!r}].")
     for name in only or ():
         if name not in PARTS:
-            raise DataError(f"only: there is no part {name!r}{nearest(str(name), PARTS)}")
+            raise DataError(f"only={name!r}: there is no part {name!r}{nearest(str(name), PARTS)}")
     return [name for name in PARTS if only is None or name in only]
 
 
-def _dataset(data: Any, domain: ArrayLike | None) -> Dataset:
+def _dataset(data: Columns, domain: ArrayLike | None) -> Dataset:
     if isinstance(data, Dataset):
         return data if domain is None else data.with_domain(domain)
     columns = {name: _column(values) for name, values in data.items()} if isinstance(data, Mapping) else data
     return Dataset(columns, domain)
 
 
-def _column(values: Any) -> Any:
-    """A single column may come flat, and labels as text."""
+def _column(values: ArrayLike) -> ArrayLike:
+    """Return a table of one column, and labels as codes, where a column came flat or as text."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype == object:
         return values
@@ -140,38 +150,40 @@ def _column(values: Any) -> Any:
     return codes.reshape(-1, 1)
 
 
-def _split(latents: Any, data: Dataset, seen: Any) -> Split:
+def _split(latents: Latents, data: Dataset, seen: ArrayLike | None) -> Split:
     if not isinstance(latents, HasChannel):
         return unseen_rows(data, seen)
     if seen is not None:
-        raise DataError("seen is for latents made elsewhere: a model knows which rows it was fitted on.")
+        raise DataError("seen: is for latents made elsewhere; a model knows which rows it was fitted on. Leave it out.")
     return rows_to_audit(latents, data)
 
 
-def _check_fits(latents: Any, data: Dataset) -> None:
-    """A model of these features, or latents of these rows."""
+def _check_fits(latents: Latents, data: Dataset) -> None:
+    """Check that the model is fitted, or that there is a latent for every row."""
     if isinstance(latents, HasChannel):
         if isinstance(latents, KeepsFitRecord) and latents.fit_record() is None:
-            raise DataError(f"this {type(latents).__name__} is not fitted: call fit first.")
+            raise DataError(f"latents={type(latents).__name__}: is not fitted. Call fit first.")
         return
     if isinstance(latents, BaseEstimator | TransformerMixin):
-        raise DataError(f"{type(latents).__name__} is another library's: give its latents, such as its transform(data).")
+        raise DataError(
+            f"latents={type(latents).__name__}: is a model of another library. Give its latents, such as its transform(data)."
+        )
     count = len(latents) if isinstance(latents, Sized) else 0
     if count != len(data):
         raise DataError(
-            f"the latents have {count} rows and the data {len(data)}: give one row of latents per row of data."
+            f"latents: there are {count} rows, and {len(data)} of data. Give one row of latents per row of data."
         )
 
 
-def _taken(latents: Any, rows: np.ndarray) -> Any:
+def _taken(latents: Latents, rows: np.ndarray) -> Latents:
     if isinstance(latents, HasChannel):
         return latents
     return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
 
 
-def _about(subject: Subject) -> dict[str, Any]:
+def _about(subject: Subject) -> Fields:
     model, channel = subject.model, subject.channel
-    about: dict[str, Any] = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
+    about: Fields = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
     about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
     if model is not None:
@@ -182,7 +194,7 @@ def _about(subject: Subject) -> dict[str, Any]:
     return about
 
 
-def _about_data(data: Dataset) -> dict[str, Any]:
+def _about_data(data: Dataset) -> Fields:
     place = data.domain
     return {
         "fingerprint": data.fingerprint,

@@ -22,7 +22,7 @@ class Paper:
     year: int
 
     def bibtex(self) -> str:
-        """The entry, ready to paste."""
+        """Return the entry, ready to paste."""
         field = {"article": "journal", "inproceedings": "booktitle", "misc": "howpublished", "software": "version"}[
             self.kind
         ]
@@ -95,7 +95,13 @@ PAPERS = (
 
 
 def papers_for(methods: Iterable[str]) -> tuple[Paper, ...]:
-    """The papers that these method names call for, each once.
+    """Return the papers that these method names call for, each once.
+
+    Args:
+        methods: Names of methods, in the words of a certificate.
+
+    Returns:
+        Papers, in the order of :data:`PAPERS`.
 
     >>> [paper.key for paper in papers_for(["auto: ksg1 on normal scores (k=5)", "held-out student (net), betting mean"])]
     ['wentworth2025', 'waudbysmith2024', 'kraskov2004']
@@ -105,5 +111,12 @@ def papers_for(methods: Iterable[str]) -> tuple[Paper, ...]:
 
 
 def bibtex(methods: Iterable[str]) -> str:
-    """Their entries."""
+    """Return the BibTeX entries that these method names call for.
+
+    Args:
+        methods: Names of methods, in the words of a certificate.
+
+    Returns:
+        Text, ready to paste.
+    """
     return "\n\n".join(paper.bibtex() for paper in papers_for(methods))

@@ -11,12 +11,27 @@ __all__ = ["flat", "leading_columns", "is_label", "rows_in_words", "some_rows", 
 
 
 def flat(values: np.ndarray) -> np.ndarray:
-    """Rows of numbers."""
+    """Return rows of numbers.
+
+    Args:
+        values: (rows, ...).
+
+    Returns:
+        (rows, numbers), float64.
+    """
     return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
 
 
 def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarray:
-    """At most that many columns: the data's own, or their leading components, each column in units of its spread.
+    """Return at most so many columns: the data's own, or their leading components, each column in units of its spread.
+
+    Args:
+        values: (rows, ...).
+        columns: At most so many.
+        seed: Of the randomised search for components.
+
+    Returns:
+        (rows, columns).
 
     >>> leading_columns(np.arange(12.0).reshape(4, 3), 2).shape
     (4, 2)
@@ -27,13 +42,22 @@ def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarr
     kept = min(columns, table.shape[1], len(table) - 1)
     if table.shape[1] <= columns:
         return table
-    return PCA(kept, random_state=seed, svd_solver="randomized" if table.shape[1] > 50 else "auto").fit_transform(table)
+    solver = "randomized" if table.shape[1] > 50 else "auto"
+    components: np.ndarray = PCA(kept, random_state=seed, svd_solver=solver).fit_transform(table)
+    return components
 
 
 def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Columns in which equal numbers are set apart at random, by less than the smallest step between different ones.
+    """Set equal numbers of each column apart at random, by less than the smallest step between different ones.
 
     Neighbour counts take repeated numbers for information; no order of different numbers changes, so that nothing is lost.
+
+    Args:
+        columns: (rows, columns).
+        seed: Of the steps.
+
+    Returns:
+        (rows, columns).
 
     >>> table = untied(np.array([[1.0], [1.0], [2.0]]))
     >>> len(np.unique(table)), bool(table[2] > table[:2].max())
@@ -48,12 +72,28 @@ def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def some_rows(count: int, most: int, seed: int = 0) -> np.ndarray:
-    """Sorted numbers of at most so many rows, drawn at random."""
+    """Draw at most so many rows at random.
+
+    Args:
+        count: Of all rows.
+        most: Rows to draw.
+        seed: Of the draw.
+
+    Returns:
+        Numbers of rows, ascending.
+    """
     return np.sort(np.random.default_rng(seed).permutation(count)[:most])
 
 
 def rows_in_words(used: int, count: int) -> str:
-    """How many of how many rows were looked at.
+    """Say how many of how many rows were looked at.
+
+    Args:
+        used: Rows that were.
+        count: All rows.
+
+    Returns:
+        A phrase.
 
     >>> rows_in_words(4000, 1_000_000), rows_in_words(300, 300)
     ('4,000 of 1,000,000 rows, drawn at random', 'all 300 rows')
@@ -62,6 +102,14 @@ def rows_in_words(used: int, count: int) -> str:
 
 
 def is_label(data: Dataset, name: str) -> bool:
-    """Whether a modality is one column of whole numbers, text or truth values."""
+    """Return whether a modality is one column of whole numbers, text or truth values.
+
+    Args:
+        data: The rows.
+        name: Of the modality.
+
+    Returns:
+        True or False.
+    """
     values = data[name]
     return np.dtype(values.dtype).kind in "iubU" and int(np.prod(values.shape[1:], dtype=int)) == 1

@@ -40,11 +40,21 @@ class _Axis:
             if (self.high - self.low) / (step * factor) <= about:
                 step *= factor
                 break
-        return np.arange(math.ceil(self.low / step), math.floor(self.high / step) + 1) * step
+        ticks: np.ndarray = np.arange(math.ceil(self.low / step), math.floor(self.high / step) + 1) * step
+        return ticks
 
 
 def line_chart(series: Sequence[Series], x_label: str, y_label: str) -> str:
-    """Lines over a common axis, with a legend."""
+    """Draw lines over a common axis, with a legend.
+
+    Args:
+        series: One for each line.
+        x_label: Of the axis across.
+        y_label: Of the axis up.
+
+    Returns:
+        SVG.
+    """
     across, up = _axes(series)
     marks = [
         f'<polyline class="line c{i % 8}" points="{_points(across.at(s.x), up.at(s.y))}"/>'
@@ -54,7 +64,17 @@ def line_chart(series: Sequence[Series], x_label: str, y_label: str) -> str:
 
 
 def scatter_chart(series: Sequence[Series], x_label: str, y_label: str, *, legend: bool = True) -> str:
-    """Points, one colour a series."""
+    """Draw points, one colour a series.
+
+    Args:
+        series: One for each colour.
+        x_label: Of the axis across.
+        y_label: Of the axis up.
+        legend: Whether colours are named.
+
+    Returns:
+        SVG.
+    """
     across, up = _axes(series)
     marks = [
         f'<path class="dots c{i % 8}" d="'
@@ -106,7 +126,7 @@ def _tick_y(axis: _Axis, value: float) -> str:
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
-    """A row of keys above the drawing, where no point can hide behind it."""
+    """Draw a row of keys above the chart, where no point can hide behind it."""
     if len(series) < 2:
         return []
     parts, x = [], float(_LEFT)

@@ -9,9 +9,10 @@ from typing import Any
 
 from latentry.evidence import Bound, Estimate, Verdict
 
-__all__ = ["MIXED", "PARTS", "Number", "Part"]
+__all__ = ["MIXED", "PARTS", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
 
 Number = Bound | Estimate
+Fields = dict[str, Any]  # of a JSON object
 MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
 # In the order of the report: a name, and the question it answers.
 PARTS: Mapping[str, str] = MappingProxyType(
@@ -46,30 +47,30 @@ class Part:
     numbers: Mapping[str, Number] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Fields = field(default_factory=dict)
 
     @property
     def question(self) -> str:
-        """What was asked."""
+        """Return what was asked."""
         return PARTS[self.name]
 
     @property
     def all_methods(self) -> tuple[str, ...]:
-        """Everything that names a method: the part's own words, and those of its numbers."""
+        """Return everything that names a method: the part's own words, and those of its numbers."""
         bounds = [b for v in (self.verdict, *self.claims.values()) for b in v.evidence.values()]
         result = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values()))]
         return tuple(dict.fromkeys(word for word in result if word))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must hold for the bounds to hold."""
+        """Return what must hold for the bounds to hold."""
         verdicts = (self.verdict, *self.claims.values())
         bounds = [b for v in verdicts for b in v.evidence.values()]
         bounds += [n for n in self.numbers.values() if isinstance(n, Bound)]
         return tuple(dict.fromkeys(a for b in bounds for a in b.assumptions))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file."""
         return {
             "name": self.name,
             "question": self.question,
@@ -82,8 +83,15 @@ class Part:
         }
 
     @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Part:
-        """The part that `to_json` wrote."""
+    def from_json(cls, fields: Fields) -> Part:
+        """Read the part that `to_json` wrote.
+
+        Args:
+            fields: Every field of a part, by name.
+
+        Returns:
+            The part.
+        """
         return cls(
             fields["name"],
             Verdict.from_json(fields["verdict"]),
@@ -95,13 +103,27 @@ class Part:
         )
 
 
-def number_to_json(number: Number) -> dict[str, Any]:
-    """A bound or an estimate, and which of the two it is."""
+def number_to_json(number: Number) -> Fields:
+    """Return a bound or an estimate as plain data, and which of the two it is.
+
+    Args:
+        number: Either.
+
+    Returns:
+        Its fields, and its "kind".
+    """
     kind = "bound" if isinstance(number, Bound) else "estimate"
     return {"kind": kind, **number.to_json()}
 
 
-def number_from_json(fields: Mapping[str, Any]) -> Number:
-    """What `number_to_json` wrote."""
+def number_from_json(fields: Fields) -> Number:
+    """Read the number that `number_to_json` wrote.
+
+    Args:
+        fields: Of a bound or an estimate, and its "kind".
+
+    Returns:
+        A bound or an estimate.
+    """
     rest = {name: value for name, value in fields.items() if name != "kind"}
     return Bound.from_json(rest) if fields["kind"] == "bound" else Estimate.from_json(rest)

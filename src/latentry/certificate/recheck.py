@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.certificate.certificate import Certificate
-from latentry.certificate.certify import certify
+from latentry.certificate.certify import Latents, certify
 from latentry.certificate.question import Number, Part
-from latentry.contracts import KeepsFitRecord
+from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.evidence import Bound
 
-__all__ = ["Comparison", "check"]
+__all__ = ["Comparison", "check", "compare"]
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether everything came out again."""
+        """Return whether everything came out again."""
         return not self.verdicts and not self.numbers
 
     def __str__(self) -> str:
@@ -51,13 +51,13 @@ class Comparison:
 
 def check(
     certificate: Certificate,
-    latents: Any,
+    latents: Latents,
     data: Dataset,
     *,
-    seen: Any = None,
-    others: Sequence[Any] = (),
+    seen: ArrayLike | None = None,
+    others: Sequence[HasChannel] = (),
     tolerance: float = 1e-3,
-    progress: Any = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Recompute a certificate from its run and its data with its own settings, and compare.
 
@@ -69,16 +69,24 @@ def check(
         others: as for `certify`, if they were given there.
         tolerance: relative change of a number that counts as the same: another machine may round differently.
         progress: as for `certify`.
+
+    Returns:
+        What came out differently.
+
+    Raises:
+        DataError: If the data or the fit are not those that the certificate is about.
     """
     if data.fingerprint != certificate.data["fingerprint"]:
         raise DataError(
-            f"the certificate was made from other data: fingerprint {certificate.data['fingerprint'][:12]}…, these have "
-            f"{data.fingerprint[:12]}…."
+            f"data: the certificate was made from other data: fingerprint {certificate.data['fingerprint'][:12]}…, these "
+            f"have {data.fingerprint[:12]}…. Give the rows that it was made from."
         )
     mark = certificate.subject.get("fitted_on")
     record = latents.fit_record() if isinstance(latents, KeepsFitRecord) else None
     if mark is not None and (record is None or record.fingerprint != mark):
-        raise DataError("the certificate is about another fit: the model was trained on other rows.")
+        raise DataError(
+            "latents: the certificate is about another fit; this model was trained on other rows. Give the run that it is about."
+        )
     options = {name: value for name, value in certificate.settings.items() if name in _OPTIONS}
     again = certify(
         latents, data, **options, seen=seen, others=others, only=tuple(certificate.parts), progress=progress
@@ -90,7 +98,16 @@ _OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks", "restart
 
 
 def compare(before: Certificate, after: Certificate, tolerance: float) -> Comparison:
-    """Verdict by verdict and number by number."""
+    """Compare two certificates, verdict by verdict and number by number.
+
+    Args:
+        before: As it was.
+        after: As it comes out now.
+        tolerance: Relative change of a number that counts as the same.
+
+    Returns:
+        What differs.
+    """
     verdicts = [
         f"{name}: {status} then, {_answers(after)[name]} now."
         for name, status in _answers(before).items()
@@ -109,7 +126,7 @@ def compare(before: Certificate, after: Certificate, tolerance: float) -> Compar
 
 
 def _words(before: Certificate, after: Certificate) -> Iterator[str]:
-    """Sentences and kinds of bounds that differ; numbers within sentences may differ as little as two of a hundred."""
+    """Yield sentences and kinds of bounds that differ; numbers within sentences may differ by two of a hundred."""
     old, new = _sayings(before), _sayings(after)
     for name in (name for name in old if name in new):
         (plain, numbers), (other, others) = old[name], new[name]
@@ -119,22 +136,22 @@ def _words(before: Certificate, after: Certificate) -> Iterator[str]:
 
 
 def _sayings(certificate: Certificate) -> dict[str, tuple[str, list[float]]]:
-    found = {"the certificate": certificate.verdict.sentence, "rows": str(certificate.split["sentence"])}
+    sayings = {"the certificate": certificate.verdict.sentence, "rows": str(certificate.split["sentence"])}
     for name, part in certificate.parts.items():
         for claim, verdict in {"": part.verdict, **part.claims}.items():
             bounds = "; ".join(f"{b.direction} {b.confidence} {b.value:.6g}" for b in verdict.evidence.values())
-            found[f"{name}, {claim}".rstrip(", ")] = f"{verdict.sentence} [{bounds}]"
+            sayings[f"{name}, {claim}".rstrip(", ")] = f"{verdict.sentence} [{bounds}]"
         for title, number in part.numbers.items():
-            found[f"{name}, number {title}"] = number.direction if isinstance(number, Bound) else ""
-    return {name: (_NUMBER.sub("#", text), [float(n) for n in _NUMBER.findall(text)]) for name, text in found.items()}
+            sayings[f"{name}, number {title}"] = number.direction if isinstance(number, Bound) else ""
+    return {name: (_NUMBER.sub("#", text), [float(n) for n in _NUMBER.findall(text)]) for name, text in sayings.items()}
 
 
 def _answers(certificate: Certificate) -> dict[str, str]:
-    """The status of every part, and of every claim that it rests on."""
-    found: dict[str, str] = {}
+    """Return the status of every part, and of every claim that it rests on."""
+    answers: dict[str, str] = {}
     for name, part in certificate.parts.items():
-        found |= {name: part.verdict.status} | {f"{name}, {claim}": v.status for claim, v in part.claims.items()}
-    return found
+        answers |= {name: part.verdict.status} | {f"{name}, {claim}": v.status for claim, v in part.claims.items()}
+    return answers
 
 
 def _moves(before: Part, after: Part) -> Iterator[tuple[str, float, float, float]]:

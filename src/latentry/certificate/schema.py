@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from latentry.certificate.question import PARTS
+from latentry.certificate.question import PARTS, Fields
 from latentry.errors import DataError
 
 __all__ = ["SCHEMA", "VERSION", "require_form"]
@@ -61,7 +60,7 @@ _PART = {
         "details": {"type": "object"},
     },
 }
-SCHEMA: dict[str, Any] = {
+SCHEMA: Fields = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "latentry certificate",
     "type": "object",
@@ -80,6 +79,7 @@ SCHEMA: dict[str, Any] = {
         "citations": _TEXT,
     },
 }
+_REMEDY = "Give a file that to_json wrote."
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -90,20 +90,28 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def require_form(document: Any, schema: Mapping[str, Any] = SCHEMA, place: str = "the certificate") -> None:
+def require_form(document: object, schema: Fields = SCHEMA, place: str = "the certificate") -> None:
     """Refuse a document that is not of the schema's form, by the name of the place that is not.
+
+    Args:
+        document: Plain data.
+        schema: Of its form.
+        place: Where the document stands, for errors.
+
+    Raises:
+        DataError: If the form differs.
 
     >>> require_form({"format": "latentry certificate", "version": 7})
     Traceback (most recent call last):
-    latentry.errors.DataError: the certificate: 'subject' is missing.
+    latentry.errors.DataError: the certificate: 'subject' is missing. Give a file that to_json wrote.
     """
     kinds = schema.get("type", ())
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
     if wanted and not isinstance(document, tuple(t for kind in wanted for t in _KINDS[kind])):
-        raise DataError(f"{place} is {type(document).__name__}, where {' or '.join(wanted)} is expected.")
+        raise DataError(f"{place} is {type(document).__name__}, where {' or '.join(wanted)} is expected. {_REMEDY}")
     if "enum" in schema and document not in schema["enum"]:
         known = ", ".join(map(repr, schema["enum"]))
-        raise DataError(f"{place} is {document!r}, where {known} is expected.")
+        raise DataError(f"{place} is {document!r}, where {known} is expected. {_REMEDY}")
     if isinstance(document, dict):
         _require_members(document, schema, place)
     if isinstance(document, list) and "items" in schema:
@@ -111,10 +119,10 @@ def require_form(document: Any, schema: Mapping[str, Any] = SCHEMA, place: str =
             require_form(item, schema["items"], f"{place}[{index}]")
 
 
-def _require_members(document: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> None:
+def _require_members(document: Fields, schema: Fields, place: str) -> None:
     for name in schema.get("required", ()):
         if name not in document:
-            raise DataError(f"{place}: {name!r} is missing.")
+            raise DataError(f"{place}: {name!r} is missing. {_REMEDY}")
     known = schema.get("properties", {})
     for name, value in document.items():
         rule = known.get(name, schema.get("additionalProperties", {}))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts import FitRecord, KeepsFitRecord
 from latentry.data import Dataset, row_marks
@@ -33,16 +33,26 @@ class Split:
     of: int
     trained: np.ndarray | None = None  # the rows that are known to have trained it
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+    def to_json(self) -> dict[str, str | int]:
+        """Return plain data for a JSON file."""
         return {"origin": self.origin, "rows": len(self.rows), "of": self.of, "sentence": self.sentence}
 
 
-def rows_to_audit(model: Any, data: Dataset) -> Split:
+def rows_to_audit(model: object, data: Dataset) -> Split:
     """Return the rows of the data that did not train the model, by what its fit recorded of them.
 
     A fit records the numbers of the rows that it held out, for the very data that it was given, and a mark of every row,
     by which rows are known in other data too: in another order, with another domain, or among more rows.
+
+    Args:
+        model: That was fitted.
+        data: All rows.
+
+    Returns:
+        The rows, and how it is known that they are new.
+
+    Raises:
+        DataError: If fewer than :data:`FEWEST` rows are left.
     """
     record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
     if record is None:
@@ -54,7 +64,7 @@ def rows_to_audit(model: Any, data: Dataset) -> Split:
 
 def _validation(data: Dataset, held_out: np.ndarray) -> Split:
     if not len(held_out):
-        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
+        raise DataError(f"data: every row of these data trained the model: nothing is left to audit. {_ASIDE}")
     sentence = (
         f"The data are those of the fit. Audited are the {len(held_out)} of {len(data)} rows that it held out; they took no "
         "part in its gradients, but chose its epoch."
@@ -64,7 +74,7 @@ def _validation(data: Dataset, held_out: np.ndarray) -> Split:
 
 
 def _by_marks(record: FitRecord, data: Dataset) -> Split:
-    """Row by row: one that trained the model is known wherever it stands, and whatever domain it is given now."""
+    """Tell rows apart by their marks: one that trained the model is known wherever it stands, whatever its domain now."""
     own, marks = row_marks(data, record.layout.modalities), record.marks
     held = marks.get("held out", own[:0])
     if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
@@ -85,18 +95,18 @@ def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = 
     """Say for each row whether it is one of as many equal rows as have its mark: rows that repeat are counted."""
     left = np.ones(len(own), dtype=bool) if among is None else among
     known, counts = np.unique(marks, return_counts=True)
-    found = np.zeros(len(own), dtype=bool)
+    inside = np.zeros(len(own), dtype=bool)
     order = np.flatnonzero(left)[np.argsort(own[left], kind="stable")]
     _, starts = np.unique(own[order], return_index=True)
     place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     at = np.minimum(np.searchsorted(known, own[order]), max(len(known) - 1, 0))
     if len(known):
-        found[order] = (known[at] == own[order]) & (place < counts[at])
-    return found
+        inside[order] = (known[at] == own[order]) & (place < counts[at])
+    return inside
 
 
 def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_fit: int) -> Split:
-    """Rows that the fit never had, where they are enough; otherwise those too that it held out."""
+    """Return the rows that the fit never had, where they are enough; otherwise those too that it held out."""
     fresh, fitted = ~(trained | chose), np.flatnonzero(trained | chose)
     if fresh.sum() >= FEWEST:
         rows = np.flatnonzero(fresh)
@@ -105,26 +115,43 @@ def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_f
         return Split(rows, "set aside", sentence, len(data), fitted)
     rows = np.flatnonzero(~trained)
     if not len(rows):
-        raise DataError(f"every row of these data trained the model: nothing is left to audit. {_ASIDE}")
-    sentence = f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
+        raise DataError(f"data: every row of these data trained the model: nothing is left to audit. {_ASIDE}")
+    sentence = (
+        f"{trained.sum()} of {len(data)} rows trained the model and are left out; the other {len(rows)} are audited."
+    )
     if chose.any():
         sentence += f" {chose.sum()} of them took no part in its gradients, but chose its epoch."
     origin = "validation" if chose[rows].all() else "set aside"
     return _enough(Split(rows, origin, sentence, len(data), np.flatnonzero(trained)))
 
 
-def unseen_rows(data: Dataset, seen: Any) -> Split:
-    """Rows to audit of latents made elsewhere."""
+def unseen_rows(data: Dataset, seen: ArrayLike | None) -> Split:
+    """Return the rows to audit of latents made elsewhere.
+
+    Args:
+        data: All rows.
+        seen: Those that trained the latents: numbers, or a boolean for each row; None if that is not known.
+
+    Returns:
+        The rows, and how it is known that they are new.
+
+    Raises:
+        DataError: If `seen` names no rows of these data, or too few are left.
+    """
     if seen is None:
         return _trusted(data, "Nothing is known about which rows trained the latents")
     trained = np.zeros(len(data), dtype=bool)
     given = np.asarray(seen)
     if given.dtype.kind in "iu" and (len(np.unique(given)) < given.size or (given < 0).any()):
-        raise DataError("seen: row numbers count from 0 and are given once each; a mask of rows must be booleans.")
+        raise DataError(
+            "seen: has numbers that repeat or are negative. Give each row number once, from 0; a mask of rows must be booleans."
+        )
     try:
         trained[np.asarray(seen)] = True
     except (IndexError, ValueError, TypeError):
-        raise DataError(f"seen: give row numbers below {len(data)}, or {len(data)} booleans.") from None
+        raise DataError(
+            f"seen: does not name rows of these data. Give row numbers below {len(data)}, or {len(data)} booleans."
+        ) from None
     rows = np.flatnonzero(~trained)
     sentence = f"{len(rows)} of {len(data)} rows were named as not having trained the latents."
     return _enough(Split(rows, "named", sentence, len(data)))
@@ -138,7 +165,7 @@ def _trusted(data: Dataset, why: str) -> Split:
 def _enough(split: Split) -> Split:
     if len(split.rows) < FEWEST:
         raise DataError(
-            f"{len(split.rows)} rows are left to audit, and at least {FEWEST} are needed: half of them fit students, half are "
-            "judged. Give more rows that the model has not seen, or fit again with a larger validation fraction."
+            f"data: {len(split.rows)} rows are left to audit, and at least {FEWEST} are needed: half of them fit students, half "
+            "are judged. Give more rows that the model has not seen, or fit again with a larger validation fraction."
         )
     return split

@@ -35,12 +35,20 @@ class Stage(str):
 
     @property
     def left(self) -> float:
-        """Work that is not done when the part begins."""
+        """Return the work that is not done when the part begins."""
         return self.total - self.done
 
 
 def stages(names: Sequence[str], subject: Subject) -> Iterator[Stage]:
-    """The chosen parts in order, each with the work around it."""
+    """Yield the chosen parts in order, each with the work around it.
+
+    Args:
+        names: Of the parts.
+        subject: What is certified.
+
+    Returns:
+        An iterator over stages.
+    """
     own = [_WORK[name](subject) for name in names]
     ends = np.concatenate([[0.0], np.cumsum(own)])
     for name, work, done in zip(names, own, ends[:-1], strict=True):
@@ -51,7 +59,7 @@ _NOTHING = 0.01
 
 
 def _informative(subject: Subject) -> float:
-    """Estimates between numbers cost; those with labels do not."""
+    """Estimate the work of all estimates: those between numbers cost, those with labels do not."""
     data = subject.observables
     numbers = sum(not is_label(data, name) for name in data.names)
     latents = 0 if subject.latents is None else min(subject.latents.mean.shape[1], 8) + 1
@@ -59,7 +67,7 @@ def _informative(subject: Subject) -> float:
 
 
 def _natural(subject: Subject) -> float:
-    """Each latent is judged in every place; tables of labels are quick."""
+    """Estimate the work of judging each latent in every place; tables of labels are quick."""
     data = subject.observables
     numbers = sum(not is_label(data, name) for name in data.names)
     domains = 1 if subject.domain is None else len(np.unique(subject.domain))

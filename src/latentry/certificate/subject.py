@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from latentry.certificate.question import Fields
 from latentry.certificate.splitting import FEWEST
 from latentry.contracts import HasChannel, HasClusters, HasGraph
 from latentry.data import (
@@ -23,9 +25,9 @@ from latentry.data import (
 )
 from latentry.errors import DataError, nearest
 
-__all__ = ["Settings", "Subject", "subject_of"]
+__all__ = ["Blocks", "Settings", "Subject", "blocks_of", "subject_of"]
 
-Blocks = Mapping[str, Sequence[int]] | Sequence[str] | None
+Blocks: TypeAlias = Mapping[str, Sequence[int]] | Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -43,21 +45,22 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
             raise DataError(
-                f"epsilon = {self.epsilon:g} must be positive and finite: it is the largest error that counts as natural."
+                f"epsilon={self.epsilon:g}: is no size of an error. Give a positive, finite number of nats, the largest error that "
+                "counts as natural."
             )
         if not 0 < self.level < 0.5:
-            raise DataError(f"level = {self.level:g} must lie between 0 and 0.5.")
+            raise DataError(f"level={self.level:g}: is out of range. Give a probability between 0 and 0.5.")
         if not self.noise > 0:
             raise DataError(
-                f"noise = {self.noise:g} must be positive: without noise a continuous latent is never redundant."
+                f"noise={self.noise:g}: without noise a continuous latent is never redundant. Give a positive number."
             )
         if self.quantiser is not None and self.quantiser < 2:
-            raise DataError(f"quantiser = {self.quantiser}: give at least 2 values.")
+            raise DataError(f"quantiser={self.quantiser}: is too few values. Give at least 2.")
         if self.restarts < 0:
-            raise DataError(f"restarts = {self.restarts}: give the number of further fits, 0 for none.")
+            raise DataError(f"restarts={self.restarts}: is below 0. Give the number of further fits, 0 for none.")
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+    def to_json(self) -> Fields:
+        """Return plain data for a JSON file."""
         blocks = self.blocks
         plain = {k: list(map(int, v)) for k, v in blocks.items()} if isinstance(blocks, Mapping) else blocks
         return {**vars(self), "blocks": list(plain) if isinstance(plain, Sequence) else plain}
@@ -83,35 +86,47 @@ class Subject:
     clusters: CategoricalChannel | None
     nodes: Mapping[str, CategoricalChannel]
     settings: Settings
-    model: Any = None
+    model: HasChannel | None = None
     others: tuple[Subject, ...] = ()
     definition: str = ""
 
     @property
     def channel(self) -> Channel:
-        """The latent whose naturality is judged: the one with finitely many values if there is one."""
-        return self.clusters if self.clusters is not None else self.latents  # type: ignore[return-value]
+        """Return the latent whose naturality is judged: the one with finitely many values if there is one."""
+        channel = self.clusters if self.clusters is not None else self.latents
+        if channel is None:
+            raise DataError(
+                "latents: there are none, neither continuous ones nor clusters. Give a model that has some."
+            )
+        return channel
 
     @property
     def domain(self) -> np.ndarray | None:
-        """A label for each row, if the domain has labels."""
+        """Return a label for each row, if the domain has labels."""
         place = self.data.domain
         return None if place is None or place.labels is None else place.as_labels()
 
     @property
     def candidates(self) -> dict[str, Channel]:
-        """Every latent that may be natural: the cluster and its nodes, or the continuous latent."""
+        """Return every latent that may be natural: the cluster and its nodes, or the continuous latent."""
         if self.clusters is None or len(self.nodes) < 2:
             return {"Λ": self.channel}
         return {"the cluster": self.clusters, **{f"node {name}": channel for name, channel in self.nodes.items()}}
 
     @cached_property
     def observables(self) -> Dataset:
-        """The blocks whose relation to the latent is judged: modalities, or chosen columns of a table."""
+        """Return the blocks whose relation to the latent is judged: modalities, or chosen columns of a table."""
         return blocks_of(self.data, self.settings.blocks)
 
     def take(self, rows: np.ndarray) -> Subject:
-        """The same latents of fewer rows."""
+        """Return the same latents of fewer rows.
+
+        Args:
+            rows: Their numbers.
+
+        Returns:
+            A new subject.
+        """
         return replace(
             self,
             data=self.data.take(rows),
@@ -122,13 +137,28 @@ class Subject:
         )
 
 
-def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[Any] = ()) -> Subject:
-    """Latents of the rows, from a model, a channel, or an array."""
+def subject_of(
+    source: HasChannel | Channel | ArrayLike, data: Dataset, settings: Settings, others: Sequence[HasChannel] = ()
+) -> Subject:
+    """Return the latents of the rows, from a model, a channel, or an array.
+
+    Args:
+        source: The model, or latents of these rows.
+        data: The rows.
+        settings: What was declared.
+        others: Fits of the same model from other seeds.
+
+    Returns:
+        Rows and their latents, with noise where they had none.
+
+    Raises:
+        DataError: If a block is not known, or latents that are no model come with `others`.
+    """
     blocks_of(data, settings.blocks)  # a mistyped block is noticed before anything is computed
     if isinstance(source, HasChannel):
         return _from_model(source, data, settings, others)
     if others:
-        raise DataError("others: give fits of the same model; latents from elsewhere have none.")
+        raise DataError("others: latents from elsewhere have no other fits. Leave it out, or give a model.")
     if isinstance(source, CategoricalChannel):
         return Subject(data, None, source, {}, settings, definition="a latent with finitely many values, as given")
     channel = source if isinstance(source, GaussianChannel) else channel_from_array(source)
@@ -138,13 +168,13 @@ def subject_of(source: Any, data: Dataset, settings: Settings, others: Sequence[
     return _quantised(Subject(data, latents, None, {}, settings, definition=words))
 
 
-def _from_model(model: Any, data: Dataset, settings: Settings, others: Sequence[Any]) -> Subject:
-    found = _seen_by(model, data, settings)
-    found = replace(found, others=tuple(_seen_by(one, data, settings) for one in others))
-    return found if found.clusters is not None else _quantised(found)
+def _from_model(model: HasChannel, data: Dataset, settings: Settings, others: Sequence[HasChannel]) -> Subject:
+    subject = _seen_by(model, data, settings)
+    subject = replace(subject, others=tuple(_seen_by(other, data, settings) for other in others))
+    return subject if subject.clusters is not None else _quantised(subject)
 
 
-def _seen_by(model: Any, data: Dataset, settings: Settings) -> Subject:
+def _seen_by(model: HasChannel, data: Dataset, settings: Settings) -> Subject:
     channel = model.channel(data)
     name = type(model).__name__
     latents, words = None, ""
@@ -156,28 +186,29 @@ def _seen_by(model: Any, data: Dataset, settings: Settings) -> Subject:
     return Subject(data, latents, clusters, _nodes(model, data), settings, model, definition=words)
 
 
-def _clusters(model: Any, data: Dataset) -> CategoricalChannel | None:
-    """The probability of each cluster in each row, where a model has clusters."""
+def _clusters(model: HasChannel, data: Dataset) -> CategoricalChannel | None:
+    """Return the probability of each cluster in each row, where a model has clusters."""
     if not isinstance(model, HasClusters):
         return None
     return CategoricalChannel(_normal(model.cluster_probabilities(data)))
 
 
-def _nodes(model: Any, data: Dataset) -> dict[str, CategoricalChannel]:
-    """The probability of each value of each node, where a model has a graph."""
+def _nodes(model: HasChannel, data: Dataset) -> dict[str, CategoricalChannel]:
+    """Return the probability of each value of each node, where a model has a graph."""
     if not isinstance(model, HasGraph):
         return {}
     return {name: CategoricalChannel(_normal(table)) for name, table in model.node_probabilities(data).items()}
 
 
-def _normal(table: Any) -> np.ndarray:
-    """Rows that sum to one in double precision too."""
+def _normal(table: ArrayLike) -> np.ndarray:
+    """Return rows that sum to one in double precision too."""
     values = np.maximum(np.asarray(table, dtype=np.float64), 0.0)
-    return values / values.sum(axis=1, keepdims=True)
+    rows: np.ndarray = values / values.sum(axis=1, keepdims=True)
+    return rows
 
 
 def _declared(channel: GaussianChannel, settings: Settings, what: str) -> tuple[GaussianChannel, str]:
-    """A latent without noise has infinite information about its input: noise is declared as part of what it is."""
+    """Add the declared noise to a latent that has none, which would hold infinite information about its input."""
     if (channel.scale > 0).all():
         return channel, what
     mean = channel.mean / column_scales(channel.mean)
@@ -186,13 +217,15 @@ def _declared(channel: GaussianChannel, settings: Settings, what: str) -> tuple[
 
 
 def _quantised(subject: Subject) -> Subject:
-    """The continuous latent rounded to a few values, if that was declared; the centres come from a fifth of the rows."""
+    """Round the continuous latent to a few values, if that was declared; the centres come from a fifth of the rows."""
     count, latents = subject.settings.quantiser, subject.latents
     if count is None or latents is None:
         return subject
     scaled = latents.mean / column_scales(latents.mean)
     if len(scaled) < 5 * count or len(scaled) - max(len(scaled) // 5, 2 * count) < FEWEST:
-        raise DataError(f"quantiser = {count}: {len(scaled)} rows are too few to place {count} values and audit the rest.")
+        raise DataError(
+            f"quantiser={count}: {len(scaled)} rows are too few to place {count} values and audit the rest. Give more rows."
+        )
     some = np.random.default_rng(subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
     codes = nearest_centres(scaled, count, fit=some, seed=subject.settings.seed)
@@ -202,7 +235,18 @@ def _quantised(subject: Subject) -> Subject:
 
 
 def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
-    """Modalities by name, or columns of the only modality, as a Dataset of their own."""
+    """Return modalities by name, or columns of the only modality, as a Dataset of their own.
+
+    Args:
+        data: The rows.
+        blocks: Names of modalities; or columns of the only one, by the name of the block; None for all modalities.
+
+    Returns:
+        A dataset with a modality for each block.
+
+    Raises:
+        DataError: If a modality or column does not exist, or is in two blocks.
+    """
     if blocks is None:
         return data
     if not isinstance(blocks, Mapping):
@@ -213,17 +257,19 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
     name = data.names[0]
     if len(data.names) > 1 or data[name].ndim != 2:
         raise DataError(
-            f"blocks of columns are for data with one table; name modalities instead: blocks={list(data.names[:2])}."
+            f"blocks: columns are for data with one table. Name modalities instead: blocks={list(data.names[:2])}."
         )
     width = data[name].shape[1]
     for block, columns in blocks.items():
         strange = [c for c in columns if not 0 <= int(c) < width]
         if strange:
-            raise DataError(f"block {block!r} names column {strange[0]}, and there are {width}.")
+            raise DataError(
+                f"blocks: block {block!r} names column {strange[0]}, and there are {width}. Count columns from 0."
+            )
     used = [int(column) for columns in blocks.values() for column in columns]
     if len(set(used)) < len(used):
         twice = next(column for column in used if used.count(column) > 1)
-        raise DataError(f"blocks: column {twice} is in two blocks, which would then share it; give each column once.")
+        raise DataError(f"blocks: column {twice} is in two blocks, which would then share it. Give each column once.")
     table = np.asarray(data[name])
     mask = data.observed[name]
     return Dataset(

@@ -12,7 +12,14 @@ __all__ = ["write_whole"]
 
 
 def write_whole(files: Mapping[str | Path, str]) -> None:
-    """Write all of the files, or leave what was there: each is first written beside its place, then moved into it."""
+    """Write all of the files, or leave what was there: each is first written beside its place, then moved into it.
+
+    Args:
+        files: The text of each, by path.
+
+    Raises:
+        DataError: If one of them could not be written.
+    """
     drafts = {Path(path): Path(path).with_name(f".{Path(path).name}.new") for path in files}
     path = Path()
     try:
@@ -22,7 +29,7 @@ def write_whole(files: Mapping[str | Path, str]) -> None:
         for path, draft in drafts.items():
             os.replace(draft, path)
     except OSError as problem:
-        raise DataError(f"{path} could not be written: {problem}.") from problem
+        raise DataError(f"{path} could not be written: {problem}. Choose another place, or make room.") from problem
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)

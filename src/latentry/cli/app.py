@@ -36,7 +36,14 @@ for command in (demo, fit, transform, certify, mi, natural, generate, bench, inf
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; a problem becomes a sentence on the error stream and an exit code."""
+    """Run a command; a problem becomes a sentence on the error stream and an exit code.
+
+    Args:
+        arguments: Words of the command line; those of this process by default.
+
+    Raises:
+        SystemExit: With 0 done, 1 a required verdict was not reached, 2 bad input.
+    """
     warnings.showwarning = _show_warning
     try:
         code = app(args=arguments, prog_name="latentry", standalone_mode=False)
@@ -79,7 +86,8 @@ _OPTIONS = {
     r"\blatent_dim\b": "--latents",
     r"\bnoise=σ": "--noise σ",
     r"\bblocks=": "--block ",
-    r"\bepsilon = ": "--epsilon ",
+    r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
+    r"^blocks: ": "--block: ",
     r"\bseen: ": "--seen: ",
     r"\bothers=\[\.\.\.\]": "--also run",
     r"\bquantiser=m": "--quantiser m",

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from latentry.certificate import Stage
+
 __all__ = ["Clock", "audit_bar"]
 
 _SLIGHT = 0.05  # of the work, before which the pace so far says little
@@ -37,14 +39,28 @@ class Clock:
     total: float = 0.0
 
     def at(self, stage: str, now: float) -> Clock:
-        """The clock when a part begins; a name without work (a restart) says nothing about time."""
-        if not getattr(stage, "total", 0.0):
+        """Return the clock when a part begins; a name without work (a restart) says nothing about time.
+
+        Args:
+            stage: The part, with its work if that is known.
+            now: In seconds.
+
+        Returns:
+            A new clock.
+        """
+        if not isinstance(stage, Stage) or not stage.total:
             return Clock(now, now)
         began = self.began if self.total else now
-        return replace(self, began=began, part=now, done=stage.done, own=stage.own, total=stage.total)  # type: ignore[attr-defined]
+        return replace(self, began=began, part=now, done=stage.done, own=stage.own, total=stage.total)
 
     def left(self, now: float) -> float | None:
-        """Seconds, or None where nothing is known: at least what the parts after this one will take.
+        """Return the seconds left: at least what the parts after this one will take.
+
+        Args:
+            now: In seconds.
+
+        Returns:
+            Seconds; None where nothing is known.
 
         >>> clock = Clock(began=0.0, part=4.0, done=2.0, own=3.0, total=6.0)
         >>> clock.left(4.0), clock.left(6.0), clock.left(100.0)
@@ -57,7 +73,14 @@ class Clock:
         return later + max(0.0, pace * self.own - (now - self.part))
 
     def fraction(self, now: float) -> float | None:
-        """How much of the whole time has passed, as far as can be said."""
+        """Return the fraction of the whole time that has passed.
+
+        Args:
+            now: In seconds.
+
+        Returns:
+            Between 0 and 1; None where nothing is known.
+        """
         left = self.left(now)
         return None if left is None else (now - self.began) / max(now - self.began + left, 1e-9)
 
@@ -79,7 +102,14 @@ class _Bar(BarColumn):
 
 @contextmanager
 def audit_bar(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """What `certify` may call with the name of each part, where somebody is watching; None where nobody is."""
+    """Show a bar, where somebody is watching.
+
+    Args:
+        quiet: Whether to show nothing.
+
+    Returns:
+        A context, of what `certify` may call with the name of each part; of None where nobody is watching.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return

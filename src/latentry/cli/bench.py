@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 import typer
@@ -22,19 +22,31 @@ from latentry.models import IVAE, VAE, IFlow
 __all__ = ["bench"]
 
 
+class _Sizes(NamedTuple):
+    """Of the data of the benchmark of models."""
+
+    domains: int
+    rows_per_domain: int
+    latents: int
+
+
+Compared: TypeAlias = IFlow | IVAE | VAE
+_BENCHES = ("information", "ivae")
+
+
 def bench(
     name: Annotated[
         str,
         typer.Argument(
             help="information: mutual information on tasks whose truth is known. "
-            "ivae: whether IFlow, IVAE and VAE find the sources of segments."
+            "ivae: how well IFlow, IVAE and VAE recover the sources of segments."
         ),
     ],
     rows: Annotated[
         int | None, typer.Option(help="Rows per task (2000 if not given), or per segment (1000).", min=10)
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Draws of the data.", min=1)] = 1,
-    estimator: Annotated[str, typer.Option(help="information: which estimator is tried.")] = "ksg",
+    seeds: Annotated[int, typer.Option(help="Number of times that the data are drawn.", min=1)] = 1,
+    estimator: Annotated[str, typer.Option(help="information: the estimator to measure.")] = "ksg",
     domains: Annotated[int, typer.Option(help="ivae: number of segments.", min=2)] = 40,
     latents: Annotated[int, typer.Option(help="ivae: number of sources.", min=1)] = 5,
     epochs: Annotated[int, typer.Option(help="ivae: passes over the rows.", min=1)] = 100,
@@ -43,64 +55,67 @@ def bench(
 ) -> None:
     """Measure latentry on problems whose answer is known, on this machine."""
     if name not in _BENCHES:
-        raise DataError(f"there is no benchmark {name!r}{nearest(name, _BENCHES)}")
+        raise DataError(f"name={name!r}: there is no such benchmark{nearest(name, _BENCHES)}")
     if name == "information":
         result, text = _information(rows or 2000, seeds, estimator, quiet)
     else:
-        settings: dict[str, Any] = {"domains": domains, "rows_per_domain": rows or 1000, "latents": latents}
-        result, text = _ivae(settings, seeds, epochs, quiet)
+        result, text = _ivae(_Sizes(domains, rows or 1000, latents), seeds, epochs, quiet)
     answer(result, text, as_json=json)
 
 
-def _information(rows: int, seeds: int, estimator: str, quiet: bool) -> tuple[dict[str, Any], str]:
-    found: dict[str, dict[str, float]] = {}
+def _information(rows: int, seeds: int, estimator: str, quiet: bool) -> tuple[dict[str, object], str]:
+    table: dict[str, dict[str, float]] = {}
     for task in track(list(information_tasks.tasks()), "tasks", console=Console(stderr=True), disable=quiet):
         answers = [
             float(mutual_information(*task.sample(rows, seed=seed), estimator=estimator, confidence=None, seed=seed))
             for seed in range(seeds)
         ]
         error = float(np.mean([abs(value - task.truth) for value in answers]))
-        found[task.name] = {"truth": task.truth, "estimate": float(np.mean(answers)), "error": error}
-    mean = float(np.mean([row["error"] for row in found.values()]))
+        table[task.name] = {"truth": task.truth, "estimate": float(np.mean(answers)), "error": error}
+    mean = float(np.mean([row["error"] for row in table.values()]))
     lines = [f"{'task':<44} {'truth':>7} {'estimate':>9} {'error':>7}"]
     lines += [
-        f"{task:<44} {row['truth']:7.3f} {row['estimate']:9.3f} {row['error']:7.3f}" for task, row in found.items()
+        f"{task:<44} {row['truth']:7.3f} {row['estimate']:9.3f} {row['error']:7.3f}" for task, row in table.items()
     ]
-    lines.append(f"mean absolute error of {estimator} over {len(found)} tasks, n = {rows}: {mean:.3f} nats")
-    return {"estimator": estimator, "rows": rows, "seeds": seeds, "mean_error": mean, "tasks": found}, "\n".join(lines)
+    lines.append(f"mean absolute error of {estimator} over {len(table)} tasks, n = {rows}: {mean:.3f} nats")
+    return {"estimator": estimator, "rows": rows, "seeds": seeds, "mean_error": mean, "tasks": table}, "\n".join(lines)
 
 
-def _ivae(settings: dict[str, Any], seeds: int, epochs: int, quiet: bool) -> tuple[dict[str, Any], str]:
-    shared: dict[str, Any] = {"epochs": epochs, "progress": False}
-    several: dict[str, Any] = {"latent_dim": settings["latents"], "batch_size": 256}
-    models = {
-        "IFlow": IFlow(**shared),
-        "IVAE, staged": IVAE(**shared, **several),
-        "IVAE, bound": IVAE(**shared, **several, estimation="elbo"),
-        "VAE": VAE(**shared, **several),
+def _models(latents: int, epochs: int) -> dict[str, Compared]:
+    staged = IVAE(latent_dim=latents, batch_size=256, epochs=epochs, progress=False)
+    return {
+        "IFlow": IFlow(epochs=epochs, progress=False),
+        "IVAE, staged": staged,
+        "IVAE, bound": clone(staged).set_params(estimation="elbo"),
+        "VAE": VAE(latent_dim=latents, batch_size=256, epochs=epochs, progress=False),
     }
-    found: dict[str, dict[str, list[float]]] = {}
+
+
+def _ivae(sizes: _Sizes, seeds: int, epochs: int, quiet: bool) -> tuple[dict[str, object], str]:
+    models = _models(sizes.latents, epochs)
+    scores: dict[str, dict[str, list[float]]] = {}
     rounds = [(name, seed) for name in models for seed in range(seeds)]
     for name, seed in track(rounds, "fits", console=Console(stderr=True), disable=quiet):
-        row = _recovery(clone(models[name]).set_params(seed=seed), segments(**settings, seed=seed), seed)
+        data = segments(domains=sizes.domains, rows_per_domain=sizes.rows_per_domain, latents=sizes.latents, seed=seed)
+        row = _recovery(clone(models[name]).set_params(seed=seed), data, seed)
         for key, value in row.items():
-            found.setdefault(name, {}).setdefault(key, []).append(value)
+            scores.setdefault(name, {}).setdefault(key, []).append(value)
     lines = [f"{'model':<14} {'mcc':>15} {'spearman':>9} {'R²':>6} {'nats/row':>9} {'seconds':>8}"]
-    for name, values in found.items():
+    for name, values in scores.items():
         mean = {key: float(np.mean(of)) for key, of in values.items()}
         spread = f"{mean['mcc']:.3f} ± {np.std(values['mcc']):.3f}"
         lines.append(
             f"{name:<14} {spread:>15} {mean['spearman']:9.3f} {mean['r2']:6.3f} {mean['score']:9.3f} {mean['seconds']:8.1f}"
         )
     lines.append(
-        f"{settings['domains']} segments of {settings['rows_per_domain']} rows, {settings['latents']} sources, {seeds} draw"
+        f"{sizes.domains} segments of {sizes.rows_per_domain} rows, {sizes.latents} sources, {seeds} draw"
         + "s" * (seeds > 1)
         + "; all numbers from the fifth of the rows that no fit saw."
     )
-    return {**settings, "seeds": seeds, "epochs": epochs, "models": found}, "\n".join(lines)
+    return {**sizes._asdict(), "seeds": seeds, "epochs": epochs, "models": scores}, "\n".join(lines)
 
 
-def _recovery(model: Any, data: Dataset, seed: int) -> dict[str, float]:
+def _recovery(model: Compared, data: Dataset, seed: int) -> dict[str, float]:
     training, held_out = data.split(0.8, 0.2, seed=seed)
     began = time.perf_counter()
     model.fit(training)
@@ -115,6 +130,3 @@ def _recovery(model: Any, data: Dataset, seed: int) -> dict[str, float]:
         "score": model.score(held_out),
         "seconds": seconds,
     }
-
-
-_BENCHES = ("information", "ivae")

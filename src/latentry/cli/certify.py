@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -16,7 +16,7 @@ from latentry.cli.transform import wanted
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.errors import DataError
-from latentry.models import LatentModel, load_model
+from latentry.models import AnyModel, LatentModel, load_model
 from latentry.training import holds_run
 
 __all__ = ["certify"]
@@ -27,35 +27,41 @@ def certify(
         Path, typer.Argument(help="Run folder of a fitted model, or a file of latents: npy, npz, csv, parquet.")
     ],
     data: Annotated[
-        Path, typer.Argument(help="Rows with the features of the fit, or the rows that the latents are of.")
+        Path,
+        typer.Argument(
+            help="File with the rows of the latents; for a fitted model, rows with the features of its fit."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for report.html and certificate.json.")] = Path("certificate"),
     epsilon: Annotated[
-        float, typer.Option(help="Largest error in nats that counts as natural; declare it before looking.")
+        float, typer.Option(help="Largest error, in nats, that still counts as natural; choose it before you look.")
     ] = 0.05,
     level: Annotated[float, typer.Option(help="Probability of a false 'certified', for each verdict.")] = 0.05,
     domain: DomainName = None,
     factor: Factors = None,
     block: Annotated[
         list[str] | None,
-        typer.Option(help="An observable: a modality, or name=column,column of a single table; repeatable."),
+        typer.Option(help="A block of observables: a modality, or name=column,column of a single table; repeatable."),
     ] = None,
-    noise: Annotated[float, typer.Option(help="Noise of latents that have none, in units of their spread.")] = 0.25,
+    noise: Annotated[
+        float, typer.Option(help="Noise to add to latents that have none, in units of their standard deviation.")
+    ] = 0.25,
     quantiser: Annotated[int | None, typer.Option(help="Round continuous latents to so many values.")] = None,
     seen: Annotated[
         Path | None,
-        typer.Option(help="npy file: the rows that trained latents made elsewhere, as numbers or booleans."),
+        typer.Option(help="npy file of the rows that trained latents made elsewhere, as row numbers or booleans."),
     ] = None,
     also: Annotated[
-        list[Path] | None, typer.Option(help="Run of the same model from another seed; repeatable.")
+        list[Path] | None, typer.Option(help="Run folder of the same model from another seed; repeatable.")
     ] = None,
     restarts: Annotated[
         int, typer.Option(help="Fit the model so many times more, from other seeds, and see whether the fits agree.")
     ] = 0,
-    title: Annotated[str, typer.Option(help="Of the report.")] = "",
-    seed: Annotated[int, typer.Option(help="Of splits, students and permutations.")] = 0,
+    title: Annotated[str, typer.Option(help="Title of the report.")] = "",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same certificate.")] = 0,
     check_: Annotated[
-        Path | None, typer.Option("--check", help="A certificate of these: compute it again, and compare.")
+        Path | None,
+        typer.Option("--check", help="An earlier certificate.json of these data: compute it again, and compare."),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
     required: Require = None,
@@ -65,60 +71,64 @@ def certify(
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
     needed = demanded(required)
     if check_ is not None and needed:
-        raise DataError("--require asks of a new certificate, --check compares an old one: use one of them at a time.")
+        raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")
     subject = _latents(latents)
     names = wanted(subject) if isinstance(subject, LatentModel) else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
-    beside: dict[str, Any] = {"seen": _seen(seen), "others": tuple(map(load_model, also or ()))}
-    with audit_bar(quiet=quiet or json) as beside["progress"]:
+    trained, others = _seen(seen), tuple(map(load_model, also or ()))
+    with audit_bar(quiet=quiet or json) as progress:
         if check_ is not None:
-            compared = check(Certificate.from_json(check_), subject, rows, **beside)
+            earlier = Certificate.from_json(check_)
+            compared = check(earlier, subject, rows, seen=trained, others=others, progress=progress)
         else:
-            found = make(
+            certificate = make(
                 subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-                restarts=restarts, seed=seed, **beside,
+                restarts=restarts, seed=seed, seen=trained, others=others, progress=progress,
             )  # fmt: skip
     if check_ is not None:
         _compare(compared, as_json=json)
         return
-    files = keep(found, out, title)
-    announce(found, files, {"epsilon": epsilon}, as_json=json, show=open_)
-    require(found, needed)
+    files = keep(certificate, out, title)
+    announce(certificate, files, {"epsilon": epsilon}, as_json=json, show=open_)
+    require(certificate, needed)
 
 
-def _latents(path: Path) -> Any:
-    """A fitted model, or latents from a file: means and scales as `transform` writes them, or one array."""
+def _latents(path: Path) -> AnyModel | GaussianChannel | np.ndarray:
+    """Return a fitted model, or latents from a file: means and scales as `transform` writes them, or one array."""
     if path.is_dir() and not holds_run(path) and path.suffix != ".zarr":
-        raise DataError(f"{path} holds no run: give the folder of a fitted model, or a file of latents.")
+        raise DataError(f"{path} holds no run. Give the folder of a fitted model, or a file of latents.")
     if holds_run(path):
-        return load_model(path)
+        model: AnyModel = load_model(path)
+        return model
     if path.suffix == ".npy" and path.exists():
-        array = np.load(path, allow_pickle=False)
+        array: np.ndarray = np.load(path, allow_pickle=False)
         if array.ndim == 1:
             return array
     table = read(path)
     if set(table.names) == {"mean", "scale"}:
         return GaussianChannel(np.asarray(table["mean"], np.float64), np.asarray(table["scale"], np.float64))
     if len(table.names) > 1:
-        raise DataError(f"{path} holds {', '.join(table.names)}: give one array of latents, or 'mean' and 'scale'.")
+        raise DataError(f"{path} holds {', '.join(table.names)}. Give one array of latents, or 'mean' and 'scale'.")
     values = np.asarray(table[table.names[0]])
     return values[:, 0] if values.dtype.kind in "iub" and values.shape[1:] == (1,) else values
 
 
-def _blocks(given: list[str] | None, data: Dataset) -> Any:
-    """Modalities by name, or columns by name or number."""
+def _blocks(given: list[str] | None, data: Dataset) -> tuple[str, ...] | dict[str, list[int]] | None:
+    """Return modalities by name, or columns by name or number."""
     if not given:
         return None
     if not any("=" in word for word in given):
         return tuple(given)
     named = data.columns.get(data.names[0], ())
-    found = {}
+    blocks = {}
     for word in given:
         name, equals, columns = word.partition("=")
         if not equals:
-            raise DataError(f"--block {word}: write name=column,column for each block, or only names of modalities.")
-        found[name] = [_column(part.strip(), named, word) for part in columns.split(",")]
-    return found
+            raise DataError(
+                f"--block {word}: names no column. Write name=column,column for each block, or only names of modalities."
+            )
+        blocks[name] = [_column(part.strip(), named, word) for part in columns.split(",")]
+    return blocks
 
 
 def _column(word: str, named: tuple[str, ...], option: str) -> int:
@@ -135,13 +145,19 @@ def _seen(path: Path | None) -> np.ndarray | None:
     if path is None:
         return None
     try:
-        return np.load(path, allow_pickle=False)
+        rows: np.ndarray = np.load(path, allow_pickle=False)
     except (OSError, ValueError) as problem:
-        raise DataError(f"--seen {path} could not be read as npy: {problem}.") from None
+        raise DataError(f"--seen {path} could not be read as npy: {problem}. Write it with numpy.save.") from None
+    return rows
 
 
-def _compare(found: Comparison, *, as_json: bool) -> None:
-    result = {"same": found.same, "verdicts": found.verdicts, "numbers": found.numbers, "largest": found.largest}
-    answer(result, str(found)[:1].upper() + str(found)[1:], as_json=as_json)
-    if not found.same:
+def _compare(compared: Comparison, *, as_json: bool) -> None:
+    result = {
+        "same": compared.same,
+        "verdicts": compared.verdicts,
+        "numbers": compared.numbers,
+        "largest": compared.largest,
+    }
+    answer(result, str(compared)[:1].upper() + str(compared)[1:], as_json=as_json)
+    if not compared.same:
         raise typer.Exit(1)

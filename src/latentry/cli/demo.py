@@ -19,7 +19,7 @@ __all__ = ["demo"]
 
 
 def demo(
-    data: Annotated[str, typer.Option(help=f"One of: {', '.join(RECIPES)}.")] = "lattices",
+    data: Annotated[str, typer.Option(help=f"Data to show, one of: {', '.join(RECIPES)}.")] = "lattices",
     out: Annotated[Path, typer.Option(help="Folder for the run, the report and the certificate.")] = Path(
         "latentry-demo"
     ),
@@ -30,10 +30,10 @@ def demo(
 ) -> None:
     """Make or load data, fit a model, certify it on rows set aside, and write a report of what may be believed."""
     if data not in RECIPES:
-        raise DataError(f"--data {data!r} is not known{nearest(data, RECIPES)}")
+        raise DataError(f"--data {data}: is not known{nearest(data, RECIPES)}")
     recipe = RECIPES[data]
     rows = recipe.data(seed)
-    training, fresh = rows.split(1 - recipe.share, recipe.share, seed=seed)
+    training, fresh = rows.split(1 - recipe.aside, recipe.aside, seed=seed)
     if not quiet and not json:
         words = f"{recipe.title}: {len(training)} rows to learn from, {len(fresh)} set aside."
         Console(stderr=True).print(words, markup=False, highlight=False)

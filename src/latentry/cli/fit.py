@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -17,15 +17,15 @@ from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.contracts import HasGraph, HasLikelihood
 from latentry.data import Dataset, read
 from latentry.errors import DataError
-from latentry.models import MODELS, model_class
+from latentry.models import MODELS, AnyModel, model_class
 from latentry.training import JsonLines, holds_run
 
 __all__ = ["fit"]
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
-    model: Annotated[str, typer.Option(help=f"One of: {', '.join(MODELS)}.")] = "vae",
+    data: Annotated[Path, typer.Argument(help="Data file: npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
+    model: Annotated[str, typer.Option(help=f"Model to fit, one of: {', '.join(MODELS)}.")] = "vae",
     out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
     domain: DomainName = None,
     factor: Factors = None,
@@ -34,38 +34,50 @@ def fit(
         int | None, typer.Option(help="Number of latents; the model's own default if not given.")
     ] = None,
     nodes: Annotated[
-        str | None, typer.Option(help="For causal-pima: outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
+        str | None,
+        typer.Option(help="For causal-pima: number of values of each node, such as 2,2,2, or lattice=2,profile=2."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")
+    ] = None,
     restarts: Annotated[
         int | None,
-        typer.Option(help="Independent fits, the best on held-out rows is kept; the model's own default if not given."),
+        typer.Option(
+            help="Independent fits, of which the best on held-out rows is kept; the model's own default if not given."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     set_: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
     log: Annotated[Path | None, typer.Option(help="Append each epoch to this file as a JSON line.")] = None,
     certify: Annotated[
         bool,
         typer.Option(
-            "--certify", help="Set a part of the rows aside, certify on them, and write a report into the run."
+            "--certify",
+            help="Set a part of the rows aside, certify the model on them, and write a report into the run folder.",
         ),
     ] = False,
     aside: Annotated[float, typer.Option(help="Fraction of the rows that --certify sets aside.")] = 0.25,
-    epsilon: Annotated[float, typer.Option(help="For --certify: largest error in nats that counts as natural.")] = 0.05,
+    epsilon: Annotated[
+        float, typer.Option(help="For --certify: largest error, in nats, that still counts as natural.")
+    ] = 0.05,
     required: Require = None,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> None:
-    """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume goes on."""
+    """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues."""
     needed = demanded(required)
     certify = certify or bool(needed)
     kind = model_class(model)
     if certify and not issubclass(kind, HasLikelihood):
-        raise DataError(f"--certify: {kind.__name__} has no likelihood, hence no certificate; leave it out, or fit --model cgvae.")
+        raise DataError(
+            f"--certify: {kind.__name__} has no likelihood, hence no certificate. Leave it out, or fit --model cgvae."
+        )
     if resume and not holds_run(out):
-        raise DataError(f"--resume: {out} holds no run to go on with.")
-    chosen: dict[str, Any] = {"seed": seed}
+        raise DataError(
+            f"--resume: {out} holds no run to continue. Leave it out, or give the folder of a run as --out."
+        )
+    chosen: dict[str, object] = {"seed": seed}
     chosen |= {} if restarts is None else {"restarts": restarts}
     chosen |= {} if epochs is None else {"epochs": epochs}
     chosen |= {} if latents is None else {"latent_dim": latents}
@@ -73,50 +85,63 @@ def fit(
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
     rows = read(data, domain=domain, modalities=modality, factors=factor or ())
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
-    fitted = kind().set_params(**chosen).fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    fitted = (
+        kind()
+        .set_params(**chosen)
+        .fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+    )
     stopped = fitted.state_.stopped == "interrupted"
     if stopped or not certify:
         _report(fitted, out, as_json=json)
         raise typer.Exit(130 if stopped else 0)
     with audit_bar(quiet=quiet or json) as progress:
-        found = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress)
-    announce(found, keep(found, out), {"run": str(out), "model": fitted.name}, as_json=json)
-    require(found, needed)
+        certificate = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress)
+    announce(certificate, keep(certificate, out), {"run": str(out), "model": fitted.name}, as_json=json)
+    require(certificate, needed)
 
 
 def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Dataset:
-    """The rows to learn from; what the certificate declares is checked before hours of training."""
+    """Return the rows to learn from; what the certificate declares is checked before hours of training."""
     Declared(epsilon)
     if not 0 < aside < 1:
-        raise DataError(f"--aside {aside:g}: give a fraction of the rows between 0 and 1.")
+        raise DataError(f"--aside {aside:g}: is no fraction. Give a number between 0 and 1.")
     training, fresh = rows.split(1 - aside, aside, seed=seed)
     if len(fresh) < FEWEST:
         raise DataError(
-            f"--aside {aside:g} of {len(rows)} rows are {len(fresh)}, and at least {FEWEST} are needed to certify."
+            f"--aside {aside:g} of {len(rows)} rows are {len(fresh)}, and at least {FEWEST} are needed to certify. "
+            "Set more aside, or give more rows."
         )
     return training
 
 
-def _nodes(kind: Any, text: str) -> Any:
-    """Outcomes, by position or by name."""
+def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int]:
+    """Return the number of values of each node, by position or by name."""
     if "nodes" not in kind().get_params(deep=False):
-        raise DataError(f"--nodes {text}: {kind.__name__} has no nodes; use --model causal-pima.")
+        raise DataError(f"--nodes {text}: {kind.__name__} has no nodes. Use --model causal-pima.")
     words = [word.strip().partition("=") for word in text.split(",")]
     counts = [(last if equals else first).strip() for first, equals, last in words]
     if not all(count.isdigit() for count in counts) or len({equals for _, equals, _ in words}) > 1:
-        raise DataError(f"--nodes {text}: give the outcomes of each node, such as 2,2,2, or lattice=2,profile=2.")
+        raise DataError(
+            f"--nodes {text}: is no list of whole numbers. Give the number of values of each node, such as 2,2,2, or "
+            "lattice=2,profile=2."
+        )
     if words[0][1]:
         return {name.strip(): int(count) for (name, _, _), count in zip(words, counts, strict=True)}
     return tuple(int(count) for count in counts)
 
 
-def _report(fitted: Any, out: Path, *, as_json: bool) -> None:
+def _report(fitted: AnyModel, out: Path, *, as_json: bool) -> None:
     history = fitted.history_
-    result = {"run": str(out), "model": fitted.name, "epochs": len(history), "stopped": fitted.state_.stopped}
+    result: dict[str, object] = {
+        "run": str(out),
+        "model": fitted.name,
+        "epochs": len(history),
+        "stopped": fitted.state_.stopped,
+    }
     sentence = f"{type(fitted).__name__}: {len(history)} epochs ({fitted.state_.stopped})"
     if "held_out_loss" in history.columns:
-        result["held_out_loss"] = float(np.nanmin(history["held_out_loss"]))
-        sentence += f", held-out loss {result['held_out_loss']:.4g} nats per standardised row"
+        result["held_out_loss"] = loss = float(np.nanmin(history["held_out_loss"]))
+        sentence += f", held-out loss {loss:.4g} nats per standardised row"
     closing = f"{sentence}. Saved in {out}."
     if isinstance(fitted, HasGraph):
         result["graph"] = fitted.graph_.to_json()

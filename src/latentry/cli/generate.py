@@ -16,16 +16,16 @@ __all__ = ["generate"]
 
 
 def generate(
-    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(GENERATORS)}.")],
-    out: Annotated[Path, typer.Option(help="Where the data go; the ending names the format.")],
+    name: Annotated[str, typer.Argument(help=f"Generator, one of: {', '.join(GENERATORS)}.")],
+    out: Annotated[Path, typer.Option(help="File to write; its ending names the format.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     set_: Settings = None,
     json: AsJson = False,
 ) -> None:
     """Write synthetic data whose true latents are known."""
     if name not in GENERATORS:
-        raise DataError(f"there is no generator {name!r}{nearest(name, GENERATORS)}")
-    chosen = {"seed": seed} | settings_for(signature(GENERATORS[name]).parameters, set_, name)
+        raise DataError(f"name={name!r}: there is no such generator{nearest(name, GENERATORS)}")
+    chosen: dict[str, object] = {"seed": seed} | settings_for(signature(GENERATORS[name]).parameters, set_, name)
     data = GENERATORS[name](**chosen)
     data.write(out)
     result = {"out": str(out), "rows": len(data), "factors": list(data.factors)}

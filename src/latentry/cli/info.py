@@ -24,11 +24,12 @@ __all__ = ["info"]
 
 def info(
     path: Annotated[
-        Path | None, typer.Argument(help="A run folder or a data file; nothing shows this installation.")
+        Path | None, typer.Argument(help="A run folder or a data file; without it, this installation is described.")
     ] = None,
     domain: DomainName = None,
     model: Annotated[
-        str, typer.Option(help="For a data file, the model whose networks and cost are shown: with its default settings.")
+        str,
+        typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
     ] = "vae",
     json: AsJson = False,
 ) -> None:
@@ -38,9 +39,9 @@ def info(
     elif holds_run(path):
         result = _run(path)
     elif path.suffix in (".csv", ".parquet"):
-        found = {name: _column(values) for name, values in read_columns(path).items()}
-        lines = [f"{name:<20} {about}" for name, about in found.items()]
-        answer({"columns": found}, "\n".join(lines), as_json=json)
+        columns = {name: _column(values) for name, values in read_columns(path).items()}
+        lines = [f"{name:<20} {about}" for name, about in columns.items()]
+        answer({"columns": columns}, "\n".join(lines), as_json=json)
         return
     else:
         data = read(path, domain=domain)
@@ -51,17 +52,17 @@ def info(
 
 
 def _cost(name: str, data: Dataset) -> str:
-    """What a fit with default settings would use, or why it is not possible."""
+    """Say what a fit with default settings would use, or why it is not possible."""
     if name not in MODELS:
-        raise DataError(f"--model={name}: there is no such model{nearest(name, MODELS)}")
+        raise DataError(f"--model {name}: there is no such model{nearest(name, MODELS)}")
     try:
         return MODELS[name]().describe(data)
     except DataError as why:
         return f"{MODELS[name].__name__}, with its default settings, cannot be fitted to these data: {why}"
 
 
-def _column(values: Any) -> str:
-    """Kind, range and holes of a column, whatever it holds."""
+def _column(values: np.ndarray) -> str:
+    """Say the kind, range and holes of a column, whatever it holds."""
     empty = sum(value is None or value != value for value in values.tolist())
     holes = f", {empty} empty" if empty else ""
     if values.dtype.kind in "biuf":
@@ -73,7 +74,7 @@ def _column(values: Any) -> str:
     return f"{len(values)} texts, {len(kinds)} different: {shown}{holes}"
 
 
-def _installation() -> dict[str, Any]:
+def _installation() -> dict[str, str]:
     return {
         "latentry": latentry.__version__,
         "python": platform.python_version(),
@@ -83,7 +84,7 @@ def _installation() -> dict[str, Any]:
     }
 
 
-def _run(folder: Path) -> dict[str, Any]:
+def _run(folder: Path) -> dict[str, str]:
     files = read_model_files(folder)
     manifest, record, state = files.manifest, files.manifest["record"], files.manifest["state"]
     endings = {"epochs": "all of them", "patience": "until the held-out loss rose"}
@@ -93,21 +94,28 @@ def _run(folder: Path) -> dict[str, Any]:
         "data": f"{record['rows']} rows, fingerprint {record['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in record["layout"]["shapes"].items()),
         **_domains(record["layout"]),
-        "epochs": f"{_epochs(files.history)}: {ended}",
+        "epochs": f"{describe_epochs(files.history)}: {ended}",
         "weights": f"{sum(array.size for array in files.weights.values())} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
         "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
     }
 
 
-def _epochs(history: Sequence[Mapping[str, Any]]) -> str:
+def describe_epochs(history: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many epochs each restart of a run has."""
     counts = list(Counter(row["restart"] for row in history).values())
-    return " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
+    return (
+        " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
+    )
 
 
 def _domains(layout: dict[str, Any]) -> dict[str, str]:
     labels = layout.get("domain_labels")
     if not layout.get("domain_size"):
         return {}
-    shown = f"{len(labels)}: {', '.join(map(str, labels[:8]))}{', …' if len(labels) > 8 else ''}" if labels else "continuous"
+    shown = (
+        f"{len(labels)}: {', '.join(map(str, labels[:8]))}{', …' if len(labels) > 8 else ''}"
+        if labels
+        else "continuous"
+    )
     return {"domains": shown}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -21,35 +21,46 @@ Blocks = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 def mi(
     x: Annotated[Path, typer.Argument(help="npy with the rows of X, or a csv or parquet table with --x and --y.")],
     y: Annotated[Path | None, typer.Argument(help="npy with the rows of Y.")] = None,
-    given: Annotated[str | None, typer.Option(help="Condition: an npy file, or columns of the table.")] = None,
+    given: Annotated[
+        str | None, typer.Option(help="What to condition on: an npy file, or columns of the table.")
+    ] = None,
     x_columns: Annotated[str | None, typer.Option("--x", help="Columns of X in a table, separated by commas.")] = None,
     y_columns: Annotated[str | None, typer.Option("--y", help="Columns of Y in a table, separated by commas.")] = None,
     estimator: Annotated[
-        str, typer.Option(help="auto, ksg, ksg2, gaussian, student, binned, discrete, mixed, …")
+        str, typer.Option(help="Estimator: auto, ksg, ksg2, gaussian, student, binned, discrete, mixed, …")
     ] = "auto",
-    normalize: Annotated[str, typer.Option(help="default, std, l2, rms, linf, copula, whiten or none.")] = "default",
-    units: Annotated[str, typer.Option(help="nats or bits.")] = "nats",
-    confidence: Annotated[float, typer.Option(help="Of the interval.")] = 0.95,
+    normalize: Annotated[
+        str, typer.Option(help="How columns are scaled: default, std, l2, rms, linf, copula, whiten or none.")
+    ] = "default",
+    units: Annotated[str, typer.Option(help="Units of the answer: nats or bits.")] = "nats",
+    confidence: Annotated[float, typer.Option(help="Probability with which the interval holds the truth.")] = 0.95,
     discrete: Annotated[
-        str | None, typer.Option(help="Which of x,y,given are labels, '' for none; read off the types by default.")
+        str | None,
+        typer.Option(help="Which of x,y,given are labels, '' for none; by default the types of the columns decide."),
     ] = None,
     test: Annotated[int, typer.Option(help="Also test independence with this many permutations.")] = 0,
-    k: Annotated[int | None, typer.Option(help="Neighbours, for the estimators that count them.")] = None,
-    bins: Annotated[int | None, typer.Option(help="Boxes a column, for binned.")] = None,
-    serial: Annotated[bool, typer.Option("--serial", help="Rows are in the order of time: wider intervals.")] = False,
+    k: Annotated[int | None, typer.Option(help="Number of neighbours, for the estimators that count them.")] = None,
+    bins: Annotated[int | None, typer.Option(help="Number of bins of each column, for binned.")] = None,
+    serial: Annotated[
+        bool, typer.Option("--serial", help="Rows are in the order of time: give wider intervals.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
 ) -> None:
-    """Mutual information of two sets of columns, whatever their units, with an interval."""
+    """Estimate the mutual information of two sets of columns, whatever their units, with an interval."""
     blocks = _arrays(x, y, given) if y is not None else _columns(x, x_columns, y_columns, given)
     labels = None if discrete is None else tuple(name.strip() for name in discrete.split(",") if name.strip())
-    how: dict[str, Any] = {"estimator": estimator, "normalize": None if normalize == "none" else normalize}
-    how |= {"discrete": labels, "seed": seed, "k": k}
-    found = mutual_information(*blocks, units=units, confidence=confidence, bins=bins, serial=serial, **how)
-    result = {"value": float(found), **found.as_dict()}
-    lines = [repr(found), *filter(None, [found.reason]), *(f"note: {words}" for words in found.warnings)]
+    scaling = None if normalize == "none" else normalize
+    estimate = mutual_information(
+        *blocks, estimator=estimator, normalize=scaling, units=units, confidence=confidence, seed=seed, discrete=labels,
+        k=k, bins=bins, serial=serial,
+    )  # fmt: skip
+    result = {"value": float(estimate), **estimate.as_dict()}
+    lines = [repr(estimate), *filter(None, [estimate.reason]), *(f"note: {words}" for words in estimate.warnings)]
     if test:
-        judged = independence_test(*blocks, permutations=test, **(how | {"estimator": _tester(estimator)}))
+        judged = independence_test(
+            *blocks, estimator=_tester(estimator), normalize=scaling, permutations=test, seed=seed, discrete=labels, k=k
+        )
         result["p_value"] = judged.p_value
         lines.append(f"independence, by {_tester(estimator)}: {judged}")
     answer(result, "\n".join(lines), as_json=json)
@@ -68,19 +79,22 @@ def _array(path: Path) -> np.ndarray:
     if path.suffix != ".npy":
         data = read(path)
         if len(data.names) > 1:
-            raise DataError(f"{path} holds {len(data.names)} modalities; give one array, or a table with --x and --y.")
+            raise DataError(f"{path} holds {len(data.names)} modalities. Give one array, or a table with --x and --y.")
         return np.asarray(data[data.names[0]])
     if not path.exists():
-        raise DataError(f"{path} does not exist.")
+        raise DataError(f"{path} does not exist. Check the path.")
     try:
-        return np.load(path, allow_pickle=False)
+        array: np.ndarray = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as problem:
-        raise DataError(f"{path} is not a whole npy file of numbers ({problem}).") from problem
+        raise DataError(
+            f"{path} is not a whole npy file of numbers ({problem}). Write it again with numpy.save."
+        ) from problem
+    return array
 
 
 def _columns(table: Path, x: str | None, y: str | None, given: str | None) -> Blocks:
     if x is None or y is None:
-        raise DataError("give two npy files, or one table with --x and --y to name its columns.")
+        raise DataError("Y: is missing. Give two npy files, or one table with --x and --y to name its columns.")
     columns = read_columns(table)
     return (
         _together(pick(columns, x, "--x")),

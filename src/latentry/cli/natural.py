@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -11,13 +11,13 @@ import typer
 from latentry.cli.options import AsJson, answer, pick
 from latentry.data import read_columns
 from latentry.errors import DataError
-from latentry.natural import audit, check, from_columns
+from latentry.natural import Audit, Report, audit, check, from_columns
 
 __all__ = ["natural"]
 
 
 def natural(
-    table: Annotated[Path, typer.Argument(help="csv or parquet.")],
+    table: Annotated[Path, typer.Argument(help="Table: csv or parquet.")],
     latent: Annotated[str, typer.Option(help="Column of the latent; several, separated by commas, for an embedding.")],
     observables: Annotated[str, typer.Option(help="Columns that were observed, separated by commas.")],
     domain: Annotated[str | None, typer.Option(help="Column of the domain.")] = None,
@@ -25,17 +25,20 @@ def natural(
         str | None, typer.Option(help="Column of counts or probabilities: the table is then the distribution itself.")
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Largest error, in nats, that still counts as natural.")] = 0.05,
-    level: Annotated[float, typer.Option(help="Largest probability of a false certificate (samples).")] = 0.05,
-    noise: Annotated[float | None, typer.Option(help="Noise added to an embedding, as part of its definition.")] = None,
-    quantiser: Annotated[int | None, typer.Option(help="Values to which an embedding is rounded.")] = None,
+    level: Annotated[
+        float, typer.Option(help="Largest probability of a false certificate, for a table of observations.")
+    ] = 0.05,
+    noise: Annotated[float | None, typer.Option(help="Noise to add to an embedding, as part of what it is.")] = None,
+    quantiser: Annotated[int | None, typer.Option(help="Round an embedding to so many values.")] = None,
     numbers: Annotated[
-        str | None, typer.Option(help="Observables that are measurements, though they have few values; commas between.")
+        str | None,
+        typer.Option(help="Observables that are measurements although they have few values, separated by commas."),
     ] = None,
-    require: Annotated[bool, typer.Option("--require", help="Exit with 1 unless it is certified.")] = False,
+    require: Annotated[bool, typer.Option("--require", help="Exit with 1 unless the latent is certified.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
 ) -> None:
-    """Is a latent natural: does it mediate between the observables, and can each of them tell it alone?
+    """Judge whether a latent is natural: it mediates between the observables, and each of them alone determines it.
 
     With --mass each row is a cell of a known distribution, and the answer is exact. Without it each row is an observation, and
     the answer is a certificate, a refutation or neither, at a stated level.
@@ -46,13 +49,13 @@ def natural(
     )
     hidden = pick(columns, latent, "--latent")
     where = None if domain is None else pick(columns, domain, "--domain")[0]
-    found: Any
+    result: Audit | Report
     notes: tuple[str, ...] = ()
     if mass is not None:
-        found, notes = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
+        result, notes = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
     else:
         held = hidden[0] if len(hidden) == 1 else np.column_stack(hidden)
-        found = audit(
+        result = audit(
             seen,
             held,
             domain=where,
@@ -63,18 +66,20 @@ def natural(
             quantiser=quantiser,
             seed=seed,
         )
-    result = found.to_json()
-    result["notes"] = [*result.get("notes", []), *notes]
-    answer(result, "\n".join([str(found), *notes]), as_json=json)
-    if require and (found.verdict is None or found.verdict.status != "certified"):
+    fields = result.to_json()
+    fields["notes"] = [*fields.get("notes", []), *notes]
+    answer(fields, "\n".join([str(result), *notes]), as_json=json)
+    if require and (result.verdict is None or result.verdict.status != "certified"):
         raise typer.Exit(1)
 
 
 def _exact(
-    seen: dict[str, Any], hidden: list[Any], where: Any, mass: Any, epsilon: float
-) -> tuple[Any, tuple[str, ...]]:
+    seen: dict[str, np.ndarray], hidden: list[np.ndarray], where: np.ndarray | None, mass: np.ndarray, epsilon: float
+) -> tuple[Report, tuple[str, ...]]:
     if len(hidden) > 1:
-        raise DataError("--latent names several columns; a table of a distribution has one.")
+        raise DataError(
+            "--latent names several columns, and a table of a distribution has one. Name one, or leave --mass out."
+        )
     tables = from_columns(seen, hidden[0], domain=where, mass=mass)
     if tables.channel_drift > (1e-9 if tables.rows is None else 0.01):
         raise DataError(
@@ -82,7 +87,7 @@ def _exact(
             "would be a distribution that is not in the file. Check one domain at a time, or add the domain to --observables."
         )
     seen_names = tuple(tables.observables)
-    found = check(
+    report = check(
         tables.laws, tables.channel, tables.weights, epsilon=epsilon, names=tables.domains, observables=seen_names
     )
-    return found, tables.notes
+    return report, tables.notes

@@ -6,8 +6,9 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 
@@ -16,43 +17,52 @@ from latentry.errors import DataError, nearest
 __all__ = ["AsJson", "DomainName", "Factors", "Quiet", "Settings", "answer", "as_values", "pick", "settings_for"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on the standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")]
 DomainName = Annotated[
     list[str] | None,
     typer.Option(
-        "--domain", help="Array or column that holds the domain; repeat for a continuous one in several columns."
+        "--domain",
+        help="Array or column that says which domain each row comes from; repeat for a continuous one in several columns.",
     ),
 ]
 Factors = Annotated[
-    list[str] | None, typer.Option("--factor", help="Array or column of true latent values; repeatable.")
+    list[str] | None,
+    typer.Option("--factor", help="Array or column of true latent values, if they are known; repeatable."),
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="name=value for any parameter, e.g. --set hidden=[64,64]; repeatable.")
+    list[str] | None,
+    typer.Option("--set", help="Set any parameter as name=value, such as --set hidden=[64,64]; repeatable."),
 ]
 
 
 _PYTHON = {"None": None, "True": True, "False": False}
 
 
-def settings_for(known: Iterable[str], given: Sequence[str] | None, what: str) -> dict[str, Any]:
+def settings_for(known: Iterable[str], given: Sequence[str] | None, what: str) -> dict[str, object]:
     """Return ``name=value`` words as keyword arguments; the values are JSON, or plain text.
 
     Args:
         known: Names of the parameters; those of settings as ``training__clip``, which may be written ``training.clip``.
         given: Words from the command line.
         what: Whose parameters they are, for sentences.
+
+    Returns:
+        Values by the full name of their parameter.
+
+    Raises:
+        DataError: If a word is not name=value, or no parameter has that name.
     """
     known = list(known)
-    found = {}
+    chosen = {}
     for word in given or ():
         name, equals, text = word.partition("=")
         name = _full_name(name.replace(".", "__"), known)
         if not equals:
-            raise DataError(f"--set {word}: write name=value.")
+            raise DataError(f"--set {word}: has no value. Write name=value.")
         if name not in known:
             raise DataError(f"--set {name}: {what} has no parameter {name!r}{nearest(name, known)}")
-        found[name] = as_values(text)
-    return found
+        chosen[name] = as_values(text)
+    return chosen
 
 
 def _full_name(name: str, known: Sequence[str]) -> str:
@@ -61,8 +71,15 @@ def _full_name(name: str, known: Sequence[str]) -> str:
     return within[0] if name not in known and len(within) == 1 else name
 
 
-def as_values(text: str) -> Any:
-    """JSON where it is JSON, text where it is not; lists become tuples, and Python's None, True and False are known."""
+def as_values(text: str) -> object:
+    """Read a value: JSON where it is JSON, text where it is not.
+
+    Args:
+        text: Of the value; Python's None, True and False are known too.
+
+    Returns:
+        The value; lists become tuples.
+    """
     if text in _PYTHON:
         return _PYTHON[text]
     try:
@@ -72,18 +89,30 @@ def as_values(text: str) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def pick(columns: Mapping[str, Any], names: str, option: str) -> list[Any]:
-    """The columns that a comma-separated option names."""
+def pick(columns: Mapping[str, np.ndarray], names: str, option: str) -> list[np.ndarray]:
+    """Return the columns that an option names, separated by commas.
+
+    Args:
+        columns: Of a table, by name.
+        names: As given on the command line.
+        option: Its name, for errors.
+
+    Returns:
+        At least one column.
+
+    Raises:
+        DataError: If a column is not there, or none is named.
+    """
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
         if name not in columns:
             raise DataError(f"{option} names column {name!r}, which is not there{nearest(name, columns)}")
     if not chosen:
-        raise DataError(f"{option} names no column.")
+        raise DataError(f"{option} names no column. Give at least one.")
     return [columns[name] for name in chosen]
 
 
-def _strict(value: Any) -> Any:
+def _strict(value: object) -> object:
     # JSON knows no NaN.
     if isinstance(value, dict):
         return {name: _strict(part) for name, part in value.items()}
@@ -92,9 +121,15 @@ def _strict(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def answer(result: dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    """The result, for a program or for a person."""
+def answer(result: Mapping[str, object], sentence: str, *, as_json: bool) -> None:
+    """Print the result, for a program or for a person.
+
+    Args:
+        result: Plain data; numbers that are not finite become null.
+        sentence: The same in words.
+        as_json: Whether to print the data instead of the words.
+    """
     if as_json:
-        sys.stdout.write(json.dumps(_strict(result), default=str) + "\n")
+        sys.stdout.write(json.dumps(_strict(dict(result)), default=str) + "\n")
     else:
         Console(soft_wrap=True).print(sentence, markup=False, highlight=False)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from latentry import datasets, generators
 from latentry.data import Dataset
-from latentry.models import VAE, CausalPIMA, FlowMap, IFlow, Training
+from latentry.models import VAE, AnyModel, CausalPIMA, FlowMap, IFlow, Training
 from latentry.nets import two_piece_linear
 
 __all__ = ["RECIPES", "Recipe"]
+
+
+class _MakesModel(Protocol):
+    def __call__(self, seed: int, progress: bool | str) -> AnyModel: ...
 
 
 @dataclass(frozen=True)
@@ -25,19 +29,19 @@ class Recipe:
         title: of the report.
         data: makes or loads the rows, from a seed.
         model: makes the model, from a seed and whether to show progress.
-        share: of the rows that are set aside for the audit.
+        aside: fraction of the rows that are set aside for the audit.
         options: of `certify`.
     """
 
     title: str
     data: Callable[[int], Dataset]
-    model: Callable[..., Any]
-    share: float = 0.3
+    model: _MakesModel
+    aside: float = 0.3
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _lattices(seed: int, progress: Any) -> CausalPIMA:
-    """The curve is decoded by physics: two straight pieces whose kink and slopes depend on the nodes."""
+def _lattices(seed: int, progress: bool | str) -> CausalPIMA:
+    """Return a model whose curve is decoded by physics: two straight pieces whose kink and steepness depend on the nodes."""
     expert = two_piece_linear(np.linspace(0, 1, 100))
     return CausalPIMA(
         nodes=(2, 2),
@@ -51,28 +55,28 @@ def _lattices(seed: int, progress: Any) -> CausalPIMA:
     )
 
 
-def _circles(seed: int, progress: Any) -> CausalPIMA:
+def _circles(seed: int, progress: bool | str) -> CausalPIMA:
     return CausalPIMA(
         nodes=(2, 2, 2), latent_dim=3, encoder="dense", decoder="dense", epochs=40, seed=seed, progress=progress
     )
 
 
-def _penguins(seed: int, progress: Any) -> CausalPIMA:
+def _penguins(seed: int, progress: bool | str) -> CausalPIMA:
     return CausalPIMA(nodes=(3,), latent_dim=2, hidden=(32,), epochs=150, validation=0.0, seed=seed, progress=progress)
 
 
-def _digits(seed: int, progress: Any) -> VAE:
-    """Eight latents; the certificate rounds them to ten values."""
+def _digits(seed: int, progress: bool | str) -> VAE:
+    """Return a model of eight latents; the certificate rounds them to ten values."""
     return VAE(latent_dim=8, epochs=60, seed=seed, progress=progress)
 
 
-def _segments(seed: int, progress: Any) -> IFlow:
+def _segments(seed: int, progress: bool | str) -> IFlow:
     training, flow = Training(patience=None), FlowMap(blocks=6, components=6)
     return IFlow(epochs=150, training=training, flow=flow, seed=seed, progress=progress)
 
 
 def _birds(seed: int) -> Dataset:
-    """Four measurements in two blocks: the bill, and the body."""
+    """Return four measurements in two blocks: the bill, and the body."""
     whole = datasets.penguins(domain="year")
     table = np.asarray(whole["x"])
     names = whole.columns["x"]
@@ -90,7 +94,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             "Lattices from two laboratories: images and curves",
             lambda seed: generators.lattices(rows=2400, labs=2, seed=seed),
             _lattices,
-            share=0.5,
+            aside=0.5,
             options={"epsilon": 0.2},  # 300 rows of each laboratory bound an error of zero to some 0.1 to 0.17 nats
         ),
         "circles": Recipe(

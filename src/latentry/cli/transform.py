@@ -9,17 +9,16 @@ import typer
 
 from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import Dataset, GaussianChannel, read
-from latentry.models import LatentModel, load_model
+from latentry.errors import DataError
+from latentry.models import AnyModel, load_model
 
 __all__ = ["transform", "wanted"]
 
 
 def transform(
     run: Annotated[Path, typer.Argument(help="Run folder of a fitted model.")],
-    data: Annotated[Path, typer.Argument(help="Data with the features of the fit.")],
-    out: Annotated[Path, typer.Option(help="Where the latents go: csv, npz, parquet, zarr, h5mu.")] = Path(
-        "latents.csv"
-    ),
+    data: Annotated[Path, typer.Argument(help="Data file with the features of the fit.")],
+    out: Annotated[Path, typer.Option(help="File to write: csv, npz, parquet, zarr or h5mu.")] = Path("latents.csv"),
     domain: DomainName = None,
     json: AsJson = False,
 ) -> None:
@@ -27,7 +26,10 @@ def transform(
     model = load_model(run)
     rows = read(data, domain=domain, modalities=wanted(model))
     channel = model.channel(rows)
-    assert isinstance(channel, GaussianChannel)
+    if not isinstance(channel, GaussianChannel):
+        raise DataError(
+            f"{run} holds a {type(model).__name__}, whose latents are categories. Give a model with numbers."
+        )
     names = [f"z{i + 1}" for i in range(channel.mean.shape[1])]
     latents = Dataset(
         {"mean": channel.mean, "scale": channel.scale}, rows=rows.rows, columns={"mean": names, "scale": names}
@@ -37,9 +39,15 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def wanted(model: LatentModel) -> dict[str, tuple[str, ...]]:
-    """The modalities and columns of the fit."""
-    # A file may hold more than the model knows: take the modalities, and where they have names the columns, of the fit.
+def wanted(model: AnyModel) -> dict[str, tuple[str, ...]]:
+    """Return the modalities and columns of the fit, for a file may hold more than the model knows.
+
+    Args:
+        model: That was fitted.
+
+    Returns:
+        Names of columns, by modality; none where they have no names.
+    """
     layout = model.record_.layout
     columns = dict(layout.columns)
     return {name: columns.get(name, ()) for name in layout.modalities}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -23,44 +23,80 @@ Require = Annotated[
     str | None,
     typer.Option(
         "--require",
-        help="Parts that must be certified, such as identifiable,natural; mixtures: natural in every one of them. Else exit 1.",
+        help="Exit with 1 unless these parts are certified, such as identifiable,natural; "
+        "mixtures: natural in every mixture of the domains.",
     ),
 ]
 _COLOURS = {"certified": "green", "refuted": "red", "not refuted": "blue", "cannot say": "yellow"}
 
 
 def demanded(names: str | None) -> tuple[str, ...]:
-    """The parts that --require names."""
-    found = tuple(name.strip() for name in (names or "").split(",") if name.strip())
+    """Return the parts that --require names.
+
+    Args:
+        names: As given on the command line, separated by commas.
+
+    Returns:
+        Names of parts.
+
+    Raises:
+        DataError: If one of them is no part of a certificate.
+    """
+    parts = tuple(name.strip() for name in (names or "").split(",") if name.strip())
     known = (*PARTS, "mixtures")
-    for name in found:
+    for name in parts:
         if name not in known:
             raise DataError(f"--require names {name!r}, which is no part of a certificate{nearest(name, known)}")
-    return found
+    return parts
 
 
 def keep(certificate: Certificate, folder: Path, title: str = "") -> tuple[Path, Path]:
-    """Write the report and the record: both, or neither."""
+    """Write the report and the record: both, or neither.
+
+    Args:
+        certificate: To be written.
+        folder: Where.
+        title: Of the report.
+
+    Returns:
+        Paths of the report and of the record.
+
+    Raises:
+        DataError: If they could not be written.
+    """
     report, record = folder / "report.html", folder / "certificate.json"
     write_whole({record: certificate.to_json() + "\n", report: certificate.to_html(title=title)})
     return report, record
 
 
 def announce(
-    certificate: Certificate, files: tuple[Path, Path], extra: dict[str, Any], *, as_json: bool, show: bool = False
+    certificate: Certificate,
+    files: tuple[Path, Path],
+    extra: Mapping[str, object],
+    *,
+    as_json: bool,
+    show: bool = False,
 ) -> None:
-    """The verdicts, for a program or for a person, and where the files are."""
+    """Print the verdicts, for a program or for a person, and where the files are.
+
+    Args:
+        certificate: With the verdicts.
+        files: Of the report and of the record.
+        extra: What JSON says besides.
+        as_json: Whether to print JSON.
+        show: Whether to open the report in a browser.
+    """
     report, record = files
     if as_json:
         verdicts = {name: {"status": v.status, "sentence": v.sentence} for name, v in certificate.verdicts.items()}
-        found = {
+        result = {
             **extra,
             "report": str(report),
             "certificate": str(record),
             "trusted": certificate.trusted,
             "verdicts": verdicts,
         }
-        answer(found, "", as_json=True)
+        answer(result, "", as_json=True)
     else:
         _print(certificate, report, record)
     if show:
@@ -86,7 +122,15 @@ def _print(certificate: Certificate, report: Path, record: Path) -> None:
 
 
 def require(certificate: Certificate, names: Sequence[str]) -> None:
-    """Leave with exit code 1 unless every named part is certified."""
+    """Leave with exit code 1 unless every named part is certified.
+
+    Args:
+        certificate: With the verdicts.
+        names: Of the parts.
+
+    Raises:
+        typer.Exit: If one of them is not.
+    """
     for name in names:
         if name not in certificate.parts and name != "mixtures":
             _complain(f"required: {name}, which does not apply to this model.")

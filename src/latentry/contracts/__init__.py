@@ -11,11 +11,13 @@ from latentry.contracts.capabilities import (
     HasMixing,
     HasPhysics,
     KeepsFitRecord,
+    ModalityArrays,
     PenalisesMixing,
     PhysicalParameter,
     Reconstructs,
     Samples,
     SamplesByDomain,
+    ShowsGraph,
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts
 from latentry.contracts.latent_distributions import LatentDistributions
@@ -38,12 +40,14 @@ __all__ = [
     "LatentDistributions",
     "LatentModule",
     "MixingSupport",
+    "ModalityArrays",
     "ModelFacts",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
     "Samples",
     "SamplesByDomain",
+    "ShowsGraph",
     "decode_rows",
     "encode_rows",
     "score_evidence",

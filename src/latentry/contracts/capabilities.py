@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts.fit_record import FitRecord
 from latentry.contracts.latent_distributions import LatentDistributions
-from latentry.data import Channel
+from latentry.data import Channel, DataLike, Dataset, DomainLike
 
 __all__ = [
     "CanBeIntervenedOn",
@@ -27,20 +28,33 @@ __all__ = [
     "HasMixing",
     "HasPhysics",
     "KeepsFitRecord",
+    "ModalityArrays",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
     "Samples",
     "SamplesByDomain",
+    "ShowsGraph",
 ]
+
+# What comes out of a model, in the units of the data: one array, or arrays by the names of several modalities.
+ModalityArrays: TypeAlias = np.ndarray | Mapping[str, np.ndarray]
 
 
 class HasChannel(ABC):
     """A model whose latents can be certified: it gives a distribution over latents for every row."""
 
     @abstractmethod
-    def channel(self, X: Any, y: Any = None) -> Channel:
-        """Return the distribution of the latent given each row."""
+    def channel(self, X: DataLike, y: DomainLike | None = None) -> Channel:
+        """Return the distribution of the latent given each row.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            A Gaussian or categorical channel, row by row.
+        """
 
 
 class KeepsFitRecord(ABC):
@@ -51,7 +65,7 @@ class KeepsFitRecord(ABC):
         """Return what was recorded of the last fit; None before a fit."""
 
     @abstractmethod
-    def fit_history(self) -> Sequence[Mapping[str, Any]]:
+    def fit_history(self) -> Sequence[Mapping[str, object]]:
         """Return one row of metrics for each epoch of the last fit."""
 
 
@@ -61,11 +75,32 @@ class HasLikelihood(ABC):
     @property
     @abstractmethod
     def score_name(self) -> str:
-        """What the score is: a log likelihood, or which bound on it."""
+        """Return what the score is: a log likelihood, or which bound on it."""
 
     @abstractmethod
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the log evidence of each row in nats, in the units of the data."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row in nats, in the units of the data.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+            seed: Of the draws, where the evidence is estimated by draws.
+
+        Returns:
+            One number for each row, (rows,).
+        """
+
+    @abstractmethod
+    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+        """Return the mean of :meth:`score_rows`, as scikit-learn asks for it: higher is better.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            Nats per row.
+        """
 
     @abstractmethod
     def likelihoods(self) -> Mapping[str, str]:
@@ -76,68 +111,148 @@ class Reconstructs(ABC):
     """A model that gives expected values of every modality for rows, missing ones among them."""
 
     @abstractmethod
-    def reconstruct(self, X: Any, y: Any = None) -> Any:
-        """Return expected values given what was observed, in the units of the data."""
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> ModalityArrays:
+        """Return expected values given what was observed, in the units of the data.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            An array (rows, ...), or one for each of several modalities.
+        """
 
 
 class Samples(ABC):
     """A model that draws new rows."""
 
     @abstractmethod
-    def sample(self, n: int = 1, *, seed: int = 0) -> Any:
-        """Draw rows, in the units of the data: an array, or a dictionary when there are several modalities."""
+    def sample(self, n: int = 1, *, seed: int = 0) -> ModalityArrays:
+        """Draw rows, in the units of the data.
+
+        Args:
+            n: Number of rows.
+            seed: Of the draws.
+
+        Returns:
+            An array (n, ...), or a dictionary of them when there are several modalities.
+        """
 
 
 class SamplesByDomain(Samples):
     """A model that draws new rows of a chosen domain."""
 
     @abstractmethod
-    def sample(self, n: int = 1, domain: Any = None, *, seed: int = 0) -> Any:
-        """Draw rows of one domain, or of one domain each; None lets domains occur as often as they did in the data."""
+    def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> ModalityArrays:
+        """Draw rows of chosen domains.
+
+        Args:
+            n: Number of rows.
+            domain: One domain, or one for each row; None lets domains occur as often as they did in the data.
+            seed: Of the draws.
+
+        Returns:
+            An array (n, ...), or a dictionary of them when there are several modalities.
+        """
 
 
 class DecodesLatents(ABC):
     """A model that gives expected data for latents alone."""
 
     @abstractmethod
-    def decode(self, latents: Any) -> Any:
-        """Return expected data given latents (rows, latents), in the units of the data."""
+    def decode(self, latents: ArrayLike) -> ModalityArrays:
+        """Return expected data given latents, in the units of the data.
+
+        Args:
+            latents: Values of the latents, (rows, latents).
+
+        Returns:
+            An array (rows, ...), or one for each of several modalities.
+        """
 
 
 class HasLatentDistributions(ABC):
     """A model whose latents have a distribution in each domain."""
 
     @abstractmethod
-    def latent_distributions(self, u: Any = None) -> LatentDistributions:
-        """Return the distribution of each latent in each domain, as it was learned."""
+    def latent_distributions(self, u: ArrayLike | None = None) -> LatentDistributions:
+        """Return the distribution of each latent in each domain, as it was learned.
+
+        Args:
+            u: For a continuous domain, the values (points, columns) at which the distributions are wanted.
+
+        Returns:
+            Location and scale of each latent in each domain.
+        """
 
 
 class HasMixing(ABC):
     """A model that says how strongly each observed variable depends on each latent."""
 
     @abstractmethod
-    def mixing(self, X: Any) -> np.ndarray:
-        """Return strengths (observed, latents) at some rows."""
+    def mixing(self, X: DataLike) -> np.ndarray:
+        """Return how strongly each observed variable depends on each latent, at some rows.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+
+        Returns:
+            Strengths, (observed, latents).
+        """
 
 
 class PenalisesMixing(HasMixing):
     """A model whose loss has a price for the edges of its mixing, so that restarts can be compared by it."""
 
     @abstractmethod
-    def penalised_rows(self, X: Any) -> np.ndarray:
-        """Return minus the score of each row, plus the penalty that the fit ended with."""
+    def penalised_rows(self, X: Dataset) -> np.ndarray:
+        """Return minus the score of each row, plus the penalty that the fit ended with.
+
+        Args:
+            X: The rows.
+
+        Returns:
+            One number for each row, (rows,).
+        """
 
     @abstractmethod
-    def score_rows(self, X: Any, y: Any = None, *, seed: int = 0) -> np.ndarray:
-        """Return the log evidence of each row in nats, in the units of the data."""
+    def score_rows(self, X: DataLike, y: DomainLike | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the log evidence of each row in nats, in the units of the data.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+            seed: Of the draws, where the evidence is estimated by draws.
+
+        Returns:
+            One number for each row, (rows,).
+        """
 
 
 class HasClusters(ABC):
     """A model that reads rows as clusters."""
 
     @abstractmethod
-    def cluster_probabilities(self, X: Any, y: Any = None) -> np.ndarray:
-        """Return the probability of each cluster, (rows, clusters)."""
+    def cluster_probabilities(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the probability of each cluster given each row.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            Probabilities, (rows, clusters).
+        """
+
+
+class ShowsGraph(Protocol):
+    """A graph that can be written down."""
+
+    def to_json(self) -> Mapping[str, object]:
+        """Return plain lists, numbers and text."""
+
+    def to_text(self) -> str:
+        """Return a few lines for a terminal."""
 
 
 class HasGraph(ABC):
@@ -145,20 +260,40 @@ class HasGraph(ABC):
 
     @property
     @abstractmethod
-    def graph_(self) -> Any:
-        """The graph: one member with tables, or that beside its equivalence class."""
+    def graph_(self) -> ShowsGraph:
+        """Return the graph: one member with tables, or that beside its equivalence class."""
 
     @abstractmethod
-    def node_probabilities(self, X: Any, y: Any = None) -> Mapping[str, np.ndarray]:
-        """Return, for each node, the probability of its values in each row."""
+    def node_probabilities(self, X: DataLike, y: DomainLike | None = None) -> Mapping[str, np.ndarray]:
+        """Return, for each node, the probability of its values in each row.
+
+        Args:
+            X: Rows, as :class:`latentry.Dataset` takes them.
+            y: Their domain, where X does not hold it.
+
+        Returns:
+            Probabilities (rows, values) by the name of the node.
+        """
 
 
 class CanBeIntervenedOn(Samples):
     """A model that draws rows of the world in which some nodes are set."""
 
     @abstractmethod
-    def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0) -> Any:
-        """Draw rows with nodes set, with or without the noise of measurement."""
+    def sample(
+        self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0
+    ) -> ModalityArrays:
+        """Draw rows with nodes set, with or without the noise of measurement.
+
+        Args:
+            n: Number of rows.
+            do: Nodes by name, and the values that they are set to.
+            noise: Whether the noise of measurement is added.
+            seed: Of the draws.
+
+        Returns:
+            An array (n, ...), or a dictionary of them when there are several modalities.
+        """
 
 
 @dataclass(frozen=True, eq=False)

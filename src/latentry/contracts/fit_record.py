@@ -19,16 +19,30 @@ class ModelFacts(ABC):
 
     @abstractmethod
     def check(self, data: Dataset) -> None:
-        """Refuse rows that are impossible under these facts, by name."""
+        """Refuse rows that are impossible under these facts.
+
+        Args:
+            data: The rows.
+
+        Raises:
+            DataError: By modality, row or column.
+        """
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain lists, numbers and text."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the facts that :meth:`to_json` wrote."""
+        """Return the facts that :meth:`to_json` wrote.
+
+        Args:
+            stored: Plain JSON.
+
+        Returns:
+            The same facts.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +69,7 @@ class FitRecord:
     seed: int
     facts: ModelFacts
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return all that is not an array, as plain JSON."""
         return {
             "layout": self.layout.to_json(),
@@ -67,10 +81,10 @@ class FitRecord:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, for a file."""
-        found = {f"shift/{name}": value for name, value in self.statistics.shift.items()}
-        found |= {f"scale/{name}": value for name, value in self.statistics.scale.items()}
-        found |= {f"marks/{name}": marks.view(np.int64) for name, marks in self.marks.items()}
-        return found | {"held_out": self.held_out.astype(np.int64)}
+        named = {f"shift/{name}": value for name, value in self.statistics.shift.items()}
+        named |= {f"scale/{name}": value for name, value in self.statistics.scale.items()}
+        named |= {f"marks/{name}": marks.view(np.int64) for name, marks in self.marks.items()}
+        return named | {"held_out": self.held_out.astype(np.int64)}
 
     @classmethod
     def restore(cls, stored: Mapping[str, Any], arrays: Mapping[str, np.ndarray], facts: type[ModelFacts]) -> FitRecord:
@@ -80,6 +94,9 @@ class FitRecord:
             stored: Plain JSON.
             arrays: By name.
             facts: The class of the model's own facts.
+
+        Returns:
+            The same record.
         """
         marks = {name: np.asarray(array).view(np.uint64) for name, array in _under("marks/", arrays).items()}
         return cls(

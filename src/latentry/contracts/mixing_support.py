@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,46 +30,53 @@ class MixingSupport:
     present: np.ndarray
 
     def __post_init__(self) -> None:
-        given: Any = np.asarray(self.present)
+        given = np.asarray(self.present)
         if given.ndim != 2 or 0 in given.shape:
-            raise DataError(f"a support has shape (observed, latents), not {given.shape}.")
+            raise DataError(f"present of shape {given.shape}: no table. Give (observed, latents), at least 1 of each.")
         table = given.astype(bool)
         table.flags.writeable = False
         object.__setattr__(self, "present", table)
 
     @property
     def observed(self) -> int:
-        """Number of observed variables."""
-        return self.present.shape[0]
+        """Return the number of observed variables."""
+        return int(self.present.shape[0])
 
     @property
     def latents(self) -> int:
-        """Number of latents."""
-        return self.present.shape[1]
+        """Return the number of latents."""
+        return int(self.present.shape[1])
 
     @property
     def edges(self) -> int:
-        """Pairs of a variable and a latent it depends on."""
+        """Return the number of pairs of a variable and a latent it depends on."""
         return int(self.present.sum())
 
     def companions(self, latent: int) -> tuple[int, ...]:
-        """Latents that act on every variable that ``latent`` acts on: nothing in the pattern keeps them out of it."""
+        """Return the latents that act on every variable that ``latent`` acts on: nothing in the pattern keeps them out of it.
+
+        Args:
+            latent: Number of a latent.
+
+        Returns:
+            Numbers of other latents, ascending.
+        """
         reached = self.present[self.present[:, latent]]
         together = reached.all(axis=0) if len(reached) else np.ones(self.latents, dtype=bool)
         return tuple(int(k) for k in np.flatnonzero(together) if k != latent)
 
     @property
     def pinned(self) -> np.ndarray:
-        """For each latent, whether structural sparsity holds."""
+        """Return, for each latent, whether structural sparsity holds, (latents,)."""
         shown = np.asarray(self.present.any(axis=0))
         return np.array([bool(shown[k]) and not self.companions(k) for k in range(self.latents)])
 
     @property
     def staircase(self) -> tuple[int, ...]:
-        """Latents in the order in which they can be read off: each alone in some variable once those before it are known.
+        """Return latents in the order in which they can be read off: each alone in some variable once those before it are known.
 
         Any data have an explanation in which all latents can (Darmois 1953; Hyvärinen and Pajunen, *Nonlinear independent
-        component analysis: existence and uniqueness results*, 1999): a staircase that was found is no evidence.
+        component analysis: existence and uniqueness results*, 1999): a staircase is therefore no evidence.
 
         >>> MixingSupport([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).staircase, MixingSupport([[1, 1], [1, 1]]).staircase
         ((0, 1, 2), ())
@@ -84,31 +90,50 @@ class MixingSupport:
             known += alone
 
     def agreement(self, other: MixingSupport) -> float:
-        """F1 of the edges: 1 when both patterns are the same, 0 when they share none."""
+        """Return F1 of the edges: 1 when both patterns are the same, 0 when they have none in common.
+
+        Args:
+            other: A pattern of the same shape.
+
+        Returns:
+            A number from 0 to 1.
+        """
         both = int((self.present & other.present).sum())
         total = self.edges + other.edges
         return 2 * both / total if total else 1.0
 
     def matched(self, other: MixingSupport) -> tuple[float, tuple[int, ...]]:
-        """The best F1 over all orders of the other's latents, and that order.
+        """Return the best F1 over all orders of the other's latents, and that order.
 
-        >>> one, two = MixingSupport([[1, 0], [1, 1]]), MixingSupport([[0, 1], [1, 1]])
-        >>> one.matched(two)
+        Args:
+            other: A pattern of the same shape.
+
+        Returns:
+            F1, and for each latent its match among the other's.
+
+        >>> lower, upper = MixingSupport([[1, 0], [1, 1]]), MixingSupport([[0, 1], [1, 1]])
+        >>> lower.matched(upper)
         (1.0, (1, 0))
         """
         from scipy.optimize import linear_sum_assignment
 
-        shared = self.present.T.astype(float) @ other.present.astype(float)
-        # F1 = 2 · shared / (fixed total): the best order maximises what is shared
-        _, order = linear_sum_assignment(shared, maximize=True)
+        common = self.present.T.astype(float) @ other.present.astype(float)
+        # F1 = 2 · common / (fixed total): the best order maximises the common edges
+        _, order = linear_sum_assignment(common, maximize=True)
         return self.agreement(MixingSupport(other.present[:, order])), tuple(int(k) for k in order)
 
     def beyond_chance(self, other: MixingSupport) -> float:
-        r"""Cohen's :math:`\kappa` of the edges, in the best order of the other's latents; 1 when the same.
+        r"""Return Cohen's :math:`\kappa` of the edges, in the best order of the other's latents; 1 when the same.
 
         F1 is near 1 for any two mixings in which almost every edge is there; this is not. Two patterns that say nothing,
         with all edges or none, agree by 0. The best order makes unrelated patterns agree somewhat too, so that they come
         out above 0.
+
+        Args:
+            other: A pattern of the same shape.
+
+        Returns:
+            A number of at most 1.
 
         >>> cyclic, full = MixingSupport([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), MixingSupport(np.ones((3, 3)))
         >>> cyclic.beyond_chance(cyclic), full.beyond_chance(full)

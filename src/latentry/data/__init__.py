@@ -2,9 +2,10 @@
 
 from latentry.data.batches import Batch, Plan, assemble
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
-from latentry.data.dataset import Dataset
-from latentry.data.domain import Domain
+from latentry.data.dataset import DataLike, Dataset
+from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import read, read_columns
+from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
 from latentry.data.latents import channel_from_array, column_scales, has_few_values, missing_entries, nearest_centres
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
@@ -18,14 +19,21 @@ __all__ = [
     "Batch",
     "CategoricalChannel",
     "Channel",
+    "DataFrameLike",
+    "DataLike",
     "Dataset",
     "Domain",
+    "DomainLike",
     "GaussianChannel",
+    "Label",
+    "LabelsLike",
     "Layout",
     "Numbering",
     "OBSERVATION",
     "Plan",
+    "RowsLike",
     "Standardiser",
+    "StoredRows",
     "assemble",
     "blocks",
     "channel_from_array",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,15 +15,19 @@ __all__ = ["WINDOW_BYTES", "Batch", "Plan", "assemble"]
 WINDOW_BYTES = 64 << 20  # what is held at once when data stream from disk
 
 
+# NumPy where a batch is assembled, JAX or a tracer of it where a loss sees the same batch.
+BatchArray: TypeAlias = Any
+
+
 class Batch(NamedTuple):
     """What a loss sees. Missing rows hold zeros; rows that only fill up the shape have weight 0."""
 
-    values: dict[str, Any]  # modality -> (batch, ...) float32
-    observed: dict[str, Any]  # modality -> (batch,) 0 or 1
-    domain: Any  # (batch,) codes, (batch, width) columns, or None
-    weight: Any  # (batch,) 0 or 1
-    row: Any = None  # (batch,) int32 numbers of rows, where the dataset is numbered
-    experiment: Any = None  # (batch,) int32 numbers of experiments, likewise
+    values: dict[str, BatchArray]  # modality -> (batch, ...) float32
+    observed: dict[str, BatchArray]  # modality -> (batch,) 0 or 1
+    domain: BatchArray  # (batch,) codes, (batch, width) columns, or None
+    weight: BatchArray  # (batch,) 0 or 1
+    row: BatchArray = None  # (batch,) int32 numbers of rows, where the dataset is numbered
+    experiment: BatchArray = None  # (batch,) int32 numbers of experiments, likewise
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,22 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """Steps per epoch."""
+        """Return the steps of an epoch."""
         return self.passes * -(-self.rows // self.batch)
 
     @property
     def steps_per_window(self) -> int:
-        """Steps per window; the last window may have fewer."""
+        """Return the steps of a window; the last window may have fewer."""
         return self.window // self.batch
 
     def order(self, seed: tuple[int, ...]) -> np.ndarray:
         """Return every row once in each pass; passes are filled up with -1 to whole batches.
+
+        Args:
+            seed: Whole numbers, such as the seed of a fit and the number of an epoch.
+
+        Returns:
+            Numbers of rows.
 
         >>> plan = Plan(rows=10, batch=2, window=4, block=2)
         >>> sorted(plan.order((0, 1)).tolist()) == list(range(10))
@@ -92,7 +102,14 @@ class Plan:
         return order
 
     def windows(self, order: np.ndarray) -> list[np.ndarray]:
-        """The order cut into windows of one shape, (steps, batch), filled up with -1."""
+        """Cut an order into windows of one shape, filled up with -1.
+
+        Args:
+            order: From :meth:`order`.
+
+        Returns:
+            Numbers of rows, (steps, batch) for each window.
+        """
         count = -(-len(order) // self.window)
         padded = np.full(count * self.window, -1, dtype=np.int64)
         padded[: len(order)] = order
@@ -100,31 +117,39 @@ class Plan:
 
 
 def assemble(data: Dataset, index: np.ndarray) -> Batch:
-    """Rows ``index`` as one Batch with the same leading shape; -1 is a filler."""
+    """Return chosen rows as one batch.
+
+    Args:
+        data: The rows.
+        index: Numbers of rows, of any shape; -1 is a filler.
+
+    Returns:
+        A batch whose arrays begin with the shape of ``index``.
+    """
     flat = index.reshape(-1)
     real = flat >= 0
     rows = np.where(real, flat, 0)
     values, observed = {}, {}
     for name, array in data.values.items():
         seen = data.observed[name][rows] & real
-        found = gather(array, rows).astype(np.float32, copy=False)
-        found[~seen] = 0
-        values[name] = found.reshape(*index.shape, *array.shape[1:])
+        taken = gather(array, rows).astype(np.float32, copy=False)
+        taken[~seen] = 0
+        values[name] = taken.reshape(*index.shape, *array.shape[1:])
         observed[name] = seen.astype(np.float32).reshape(index.shape)
     weight = real.astype(np.float32).reshape(index.shape)
     return Batch(values, observed, _domain(data, rows, index.shape), weight, *_numbers(data, rows, index.shape))
 
 
-def _numbers(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any]:
+def _numbers(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray | None, np.ndarray | None]:
     if data.numbering is None:
         return None, None
     return data.numbering.rows[rows].reshape(shape), data.numbering.experiments[rows].reshape(shape)
 
 
-def _domain(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> Any:
+def _domain(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
     if data.domain is None:
         return None
-    values = data.domain.values[rows]
+    values: np.ndarray = data.domain.values[rows]
     if data.domain.is_continuous:
         return values.astype(np.float32).reshape(*shape, -1)
     return values.reshape(shape)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.data.describe import describe
-from latentry.data.domain import Domain
+from latentry.data.domain import Domain, DomainLike
+from latentry.data.inputs import LabelsLike, RowsLike, StoredRows
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
@@ -21,7 +24,17 @@ from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
 
-__all__ = ["Dataset"]
+__all__ = ["DataLike", "Dataset"]
+
+_PARTS = (
+    "observed",
+    "domain",
+    "factors",
+    "rows",
+    "columns",
+    "numbering",
+)  # all that a dataset holds besides its values
+_Counted = TypeVar("_Counted", bound=Sized)
 
 
 class Dataset:
@@ -46,20 +59,15 @@ class Dataset:
 
     def __init__(
         self,
-        modalities: Any,
-        domain: Any = None,
+        modalities: RowsLike | Mapping[str, RowsLike],
+        domain: DomainLike | None = None,
         *,
-        observed: Mapping[str, Any] | None = None,
-        factors: Mapping[str, Any] | None = None,
+        observed: Mapping[str, ArrayLike] | None = None,
+        factors: Mapping[str, ArrayLike] | None = None,
         rows: Iterable[str] | None = None,
         columns: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        several = isinstance(modalities, Mapping) and not hasattr(
-            modalities, "nnz"
-        )  # some sparse matrices are mappings
-        named = dict(modalities) if several else {"x": modalities}
-        if not named:
-            raise DataError("a Dataset needs at least one modality.")
+        named = _by_name(modalities)
         _check_names(named)
         masks = dict(observed or {})
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
@@ -68,7 +76,13 @@ class Dataset:
         parsed = {str(n): read_modality(str(n), raw, masks.get(n), labels.get(n)) for n, raw in named.items()}
         self._set(parsed, domain, factors, rows)
 
-    def _set(self, parsed: dict[str, Modality], domain: Any, factors: Any, rows: Any) -> None:
+    def _set(
+        self,
+        parsed: dict[str, Modality],
+        domain: DomainLike | None,
+        factors: Mapping[str, ArrayLike] | None,
+        rows: Iterable[str] | None,
+    ) -> None:
         count = _common_rows(parsed)
         _some_modality_everywhere(parsed)
         names = {name: part.columns for name, part in parsed.items() if part.columns is not None}
@@ -84,7 +98,7 @@ class Dataset:
         for field, value in fields.items():
             object.__setattr__(self, field, value)
 
-    values: Mapping[str, Any]
+    values: Mapping[str, StoredRows]
     observed: Mapping[str, np.ndarray]
     domain: Domain | None
     factors: Mapping[str, np.ndarray]
@@ -92,19 +106,19 @@ class Dataset:
     columns: Mapping[str, tuple[str, ...]]
     numbering: Numbering | None  # whole numbers that batches carry, where a model asks for them
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Dataset does not change; make a new one (tried to set {name!r}).")
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name}: a Dataset does not change. Make a new one.")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the modalities."""
+        """Return the names of the modalities."""
         return tuple(self.values)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> StoredRows:
         if not isinstance(name, str):
-            raise DataError("data[...] takes the name of a modality; rows are chosen with data.take(rows).")
+            raise DataError(f"data[{name!r}]: not the name of a modality. Choose rows with data.take(rows).")
         if name not in self.values:
-            raise DataError(f"there is no modality {name!r}{nearest(name, self.values)}")
+            raise DataError(f"data[{name!r}]: there is no such modality{nearest(name, self.values)}")
         return self.values[name]
 
     def __len__(self) -> int:
@@ -112,12 +126,12 @@ class Dataset:
 
     @property
     def is_lazy(self) -> bool:
-        """Whether some modality stays on disk."""
+        """Return whether some modality stays on disk."""
         return any(is_lazy(array) for array in self.values.values())
 
     @property
     def layout(self) -> Layout:
-        """Shapes, feature names and domain labels."""
+        """Return shapes, feature names and domain labels."""
         return Layout(
             shapes=tuple((name, tuple(array.shape[1:])) for name, array in self.values.items()),
             columns=tuple(self.columns.items()),
@@ -125,13 +139,25 @@ class Dataset:
             domain_size=0 if self.domain is None else self.domain.size,
         )
 
-    def take(self, rows: Any) -> Dataset:
-        """Chosen rows: indices or booleans. Arrays on disk stay there."""
+    def take(self, rows: ArrayLike) -> Dataset:
+        """Return chosen rows; arrays on disk stay there.
+
+        Args:
+            rows: Numbers of rows, or a boolean for each.
+
+        Returns:
+            A dataset of these rows, in this order.
+
+        Raises:
+            DataError: If no row is chosen.
+        """
         chosen = np.arange(len(self))[np.asarray(rows)]
         if chosen.size == 0:
-            raise DataError("no row was chosen.")
+            raise DataError(
+                f"rows of shape {np.shape(rows)}: no row was chosen. Give numbers of rows, or booleans with a True."
+            )
         return self._with(
-            {name: TakenRows(a, chosen) if is_lazy(a) else a[chosen] for name, a in self.values.items()},
+            {name: TakenRows(a, chosen) if is_lazy(a) else np.asarray(a)[chosen] for name, a in self.values.items()},
             observed={name: mask[chosen] for name, mask in self.observed.items()},
             domain=None if self.domain is None else self.domain.take(chosen),
             factors={name: factor[chosen] for name, factor in self.factors.items()},
@@ -139,11 +165,14 @@ class Dataset:
             numbering=None if self.numbering is None else self.numbering.take(chosen),
         )
 
-    def numbered(self, experiments: Any = None) -> Dataset:
+    def numbered(self, experiments: ArrayLike | None = None) -> Dataset:
         """Return the same rows, each with its number and that of its experiment, which batches then carry.
 
         Args:
             experiments: A whole number for each row; -1, by default, where nothing was set.
+
+        Returns:
+            A dataset with a numbering.
 
         >>> import numpy as np
         >>> Dataset(np.zeros((4, 1))).numbered().take([3, 1]).numbering.rows
@@ -153,8 +182,16 @@ class Dataset:
         codes = _rows_match("experiments", given.astype(np.int32), len(self))
         return self._with(self.values, numbering=Numbering(np.arange(len(self), dtype=np.int32), codes))
 
-    def split(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[Dataset, ...]:
-        """Disjoint parts in the given proportions, stratified by domain; rows of one ``group`` stay together.
+    def split(self, *fractions: float, seed: int = 0, group: LabelsLike | None = None) -> tuple[Dataset, ...]:
+        """Return disjoint parts in the given proportions, stratified by domain.
+
+        Args:
+            fractions: Of the rows, one for each part; they sum to at most 1.
+            seed: Of the draws.
+            group: A label for each row; rows of one group stay together.
+
+        Returns:
+            One dataset for each fraction.
 
         >>> import numpy as np
         >>> train, held_out = Dataset(np.zeros((100, 2)), domain=[0, 1] * 50).split(0.8, 0.2)
@@ -163,8 +200,16 @@ class Dataset:
         """
         return tuple(self.take(rows) for rows in self.split_rows(*fractions, seed=seed, group=group))
 
-    def split_rows(self, *fractions: float, seed: int = 0, group: Any = None) -> tuple[np.ndarray, ...]:
-        """Return the row numbers of the parts that :meth:`split` would give, each ascending.
+    def split_rows(self, *fractions: float, seed: int = 0, group: LabelsLike | None = None) -> tuple[np.ndarray, ...]:
+        """Return the row numbers of the parts that :meth:`split` would give.
+
+        Args:
+            fractions: Of the rows, one for each part; they sum to at most 1.
+            seed: Of the draws.
+            group: A label for each row; rows of one group stay together.
+
+        Returns:
+            Numbers of rows, ascending, for each fraction.
 
         >>> import numpy as np
         >>> [len(rows) for rows in Dataset(np.zeros((100, 2))).split_rows(0.8, 0.2)]
@@ -174,22 +219,43 @@ class Dataset:
         return split_rows(len(self), fractions, strata, group, seed)
 
     def standardise(self, statistics: Standardiser | None = None) -> Dataset:
-        """Standardised modalities, by these data's own statistics unless others are given."""
+        """Return standardised modalities.
+
+        Args:
+            statistics: Shifts and scales; by default those of these data.
+
+        Returns:
+            The same rows, in single precision.
+        """
         by = Standardiser.of(self) if statistics is None else statistics
         scaled = {
-            name: StandardisedRows(array, by, name) if is_lazy(array) else by.apply(name, array)
+            name: StandardisedRows(array, by, name) if is_lazy(array) else by.apply(name, np.asarray(array))
             for name, array in self.values.items()
         }
         return self._with(scaled)
 
-    def with_domain(self, domain: Any) -> Dataset:
-        """The same rows with another domain."""
+    def with_domain(self, domain: DomainLike | None) -> Dataset:
+        """Return the same rows with another domain.
+
+        Args:
+            domain: One label per row, float columns, or None for no domain.
+
+        Returns:
+            A dataset with this domain.
+        """
         return self._with(
             self.values, domain=None if domain is None else _rows_match("domain", Domain.of(domain), len(self))
         )
 
     def select(self, *names: str) -> Dataset:
-        """Only the named modalities."""
+        """Return some of the modalities.
+
+        Args:
+            names: Of the modalities, in the order that they are to have.
+
+        Returns:
+            A dataset with these alone.
+        """
         return Dataset(
             {name: self[name] for name in names},
             self.domain,
@@ -200,31 +266,37 @@ class Dataset:
         )
 
     def with_absent(self, shapes: Mapping[str, tuple[int, ...]]) -> Dataset:
-        """The same rows with more modalities, none of which was observed."""
+        """Return the same rows with more modalities, none of which was observed.
+
+        Args:
+            shapes: Of one row, by the name of the modality.
+
+        Returns:
+            A dataset in which they are missing in every row.
+        """
         nothing = {name: np.broadcast_to(np.float32(0), (len(self), *shape)) for name, shape in shapes.items()}
         unseen = {name: np.zeros(len(self), dtype=bool) for name in shapes}
         return self._with({**self.values, **nothing}, observed={**self.observed, **unseen})
 
-    def _with(self, values: Mapping[str, Any], **changes: Any) -> Dataset:
+    def _with(self, values: Mapping[str, StoredRows], **changes: object) -> Dataset:
         # Rows were checked when they came in: nothing is read again here.
         other = object.__new__(Dataset)
-        names = ("observed", "domain", "factors", "rows", "columns", "numbering")
-        fields = {name: changes[name] if name in changes else getattr(self, name) for name in names}
+        fields = {name: changes[name] if name in changes else getattr(self, name) for name in _PARTS}
         fields["values"] = values
         for field, value in fields.items():
             kept = MappingProxyType({k: _frozen(v) for k, v in value.items()}) if isinstance(value, Mapping) else value
             object.__setattr__(other, field, kept)
         return other
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[dict[str, StoredRows], dict[str, object]]]:
         # Read-only mappings cannot be copied or sent to another process; what they hold can.
-        fields = ("values", "observed", "domain", "factors", "rows", "columns", "numbering")
-        parts = {name: getattr(self, name) for name in fields}
-        return _rebuilt, ({k: dict(v) if isinstance(v, Mapping) else v for k, v in parts.items()},)
+        parts = {name: getattr(self, name) for name in _PARTS}
+        plain = {name: dict(part) if isinstance(part, Mapping) else part for name, part in parts.items()}
+        return _rebuilt, (dict(self.values), plain)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over names, shapes, masks, domain and every value."""
+        """Return the SHA-256 over names, shapes, masks, domain and every value."""
         digest = hashlib.sha256(json.dumps(self.layout.to_json(), sort_keys=True, default=str).encode())
         for name, array in self.values.items():
             digest.update(np.packbits(self.observed[name]).tobytes())
@@ -235,11 +307,18 @@ class Dataset:
         return digest.hexdigest()
 
     def describe(self) -> str:
-        """A table of what is here: modalities, shapes, missing rows, ranges, domains, factors."""
+        """Return a table of what is here: modalities, shapes, missing rows, ranges, domains, factors."""
         return describe(self)
 
-    def write(self, path: Any) -> None:
-        """Write to npz, csv, parquet, zarr, h5ad or h5mu, by the path's ending; :func:`latentry.read` reads it back."""
+    def write(self, path: str | Path) -> None:
+        """Write to npz, npy, csv, parquet, zarr, h5ad or h5mu; :func:`latentry.read` reads it back.
+
+        Args:
+            path: The file; its ending names the format.
+
+        Raises:
+            DataError: If the format cannot hold these data, or the file cannot be written.
+        """
         from latentry.data.files import write
 
         write(self, path)
@@ -252,23 +331,33 @@ class Dataset:
 # cached_property writes to the instance dictionary and so passes by __setattr__.
 
 
-def _rebuilt(parts: dict[str, Any]) -> Dataset:
-    return object.__new__(Dataset)._with(**parts)
+def _rebuilt(values: Mapping[str, StoredRows], parts: dict[str, object]) -> Dataset:
+    return object.__new__(Dataset)._with(values, **parts)
 
 
-def _check_names(names: Iterable[Any]) -> None:
+def _by_name(modalities: RowsLike | Mapping[str, RowsLike]) -> dict[str, RowsLike]:
+    if not isinstance(modalities, Mapping) or hasattr(modalities, "nnz"):  # some sparse matrices are mappings
+        return {"x": cast(RowsLike, modalities)}
+    if not modalities:
+        raise DataError("modalities={}: a Dataset has at least one modality. Give an array, or arrays by name.")
+    return dict(modalities)
+
+
+def _check_names(names: Iterable[object]) -> None:
     for name in names:
         if not isinstance(name, str) or not name or name.startswith("@") or set(name) & set("/:"):
-            raise DataError(f"modality {name!r}: a name is text without / or : that does not begin with @.")
+            raise DataError(f"modality {name!r}: not a name. Give text without / or : that does not begin with @.")
 
 
 def _bytes(piece: np.ndarray) -> bytes:
     return piece.astype(piece.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
-def _frozen(array: Any) -> Any:
-    if not isinstance(array, np.ndarray) or isinstance(array, np.memmap):
-        return array
+def _frozen(part: object) -> object:
+    return _read_only(part) if isinstance(part, np.ndarray) and not isinstance(part, np.memmap) else part
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
@@ -280,8 +369,8 @@ def _common_rows(parsed: dict[str, Modality]) -> int:
     for name, count in counts.items():
         if count != counts[first]:
             raise DataError(
-                f"modality {name!r} has {count} rows but {first!r} has {counts[first]}: "
-                "give one row per sample in each, with None where it was not measured."
+                f"modality {name!r}: has {count} rows but {first!r} has {counts[first]}. "
+                "Give one row per sample in each, with None where it was not measured."
             )
     return counts[first]
 
@@ -291,30 +380,34 @@ def _some_modality_everywhere(parsed: dict[str, Modality]) -> None:
     if nowhere.size:
         shown = ", ".join(map(str, nowhere[:5])) + (", …" if nowhere.size > 5 else "")
         raise DataError(
-            f"{nowhere.size} row{'s are' if nowhere.size > 1 else ' is'} missing in every modality "
+            f"modalities: {nowhere.size} row{'s are' if nowhere.size > 1 else ' is'} missing in every modality "
             f"(all NaN or None): row {shown}. Drop them."
         )
 
 
-def _rows_match(what: str, values: Any, count: int) -> Any:
+def _rows_match(what: str, values: _Counted, count: int) -> _Counted:
     if len(values) != count:
-        raise DataError(f"{what} has {len(values)} entries for {count} rows: give one per row.")
+        raise DataError(f"{what}: has {len(values)} entries for {count} rows. Give one per row.")
     return values
 
 
-def _factor(name: str, raw: Any, count: int) -> np.ndarray:
+def _factor(name: str, raw: ArrayLike, count: int) -> np.ndarray:
     array = np.asarray(raw)
     if array.dtype == object:
         gap = next((i for i, value in enumerate(array.tolist()) if value is None or value != value), None)
         if gap is not None:
-            raise DataError(f"factor {name!r} is missing at row {gap}.")
+            raise DataError(f"factor {name!r}: missing at row {gap}. Give it for every row, or leave it out.")
         array = np.array(array.tolist())
     if array.dtype.kind not in "biufU":
-        raise DataError(f"factor {name!r} has dtype {array.dtype}: give numbers or strings.")
-    return _frozen(_rows_match(f"factor {name!r}", array, count))
+        raise DataError(f"factor {name!r}: dtype {array.dtype} is neither. Give numbers or strings.")
+    return _read_only(_rows_match(f"factor {name!r}", array, count))
 
 
 def _known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
     for name in given:
         if name not in names:
-            raise DataError(f"{argument} names {name!r}, which is no modality{nearest(str(name), map(str, names))}")
+            raise DataError(f"{argument}[{name!r}]: there is no such modality{nearest(str(name), map(str, names))}")
+
+
+# What a model takes as data: rows of one modality, several modalities by name, or a dataset.
+DataLike: TypeAlias = Dataset | RowsLike | Mapping[str, RowsLike]

@@ -15,7 +15,14 @@ __all__ = ["describe"]
 
 
 def describe(data: Dataset) -> str:
-    """One line per modality, domain and factor."""
+    """Return a line for each modality, for the domain and for each factor.
+
+    Args:
+        data: The rows.
+
+    Returns:
+        Lines of text.
+    """
     lines = [f"{len(data)} rows" + (", on disk" if data.is_lazy else "")]
     lines += [f"  {name:<12} {_modality(data, name)}" for name in data.names]
     if data.domain is not None:

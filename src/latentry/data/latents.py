@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.errors import DataError
@@ -14,7 +13,7 @@ __all__ = ["channel_from_array", "column_scales", "has_few_values", "missing_ent
 _FEW = 20  # different numbers, up to which a column is read as labels
 
 
-def channel_from_array(latents: Any, *, few_values_are_labels: bool = False) -> Channel:
+def channel_from_array(latents: ArrayLike, *, few_values_are_labels: bool = False) -> Channel:
     """Return the channel of latents that came as an array.
 
     One column of whole numbers, text or truth values is read as labels; any other numbers are read as numbers without noise.
@@ -43,8 +42,8 @@ def channel_from_array(latents: Any, *, few_values_are_labels: bool = False) -> 
         return CategoricalChannel.of_labels(values)
     if values.dtype.kind not in "fiub" or values.ndim not in (1, 2):
         raise DataError(
-            f"latents of shape {values.shape} and dtype {values.dtype}: give a channel, labels (rows,), or an array of "
-            "numbers (rows, latents)."
+            f"latents of shape {values.shape} and dtype {values.dtype}: neither labels nor numbers. "
+            "Give a channel, labels (rows,), or an array of numbers (rows, latents)."
         )
     numbers = values.astype(np.float64).reshape(len(values), -1)
     infinite = np.argwhere(~np.isfinite(numbers))
@@ -55,27 +54,42 @@ def channel_from_array(latents: Any, *, few_values_are_labels: bool = False) -> 
 
 def _not_finite(place: np.ndarray) -> DataError:
     row, latent = (*place, 0)[:2]
-    return DataError(f"the latents are not finite in row {row}, latent {latent}: every row needs all of them.")
+    return DataError(
+        f"latents: not finite in row {row}, latent {latent}, but every row needs all of them. Leave the row out, or fill it."
+    )
 
 
 def missing_entries(values: np.ndarray) -> np.ndarray:
     """Mark NaN among numbers, and None or NaN among objects.
 
+    Args:
+        values: An array of any type and shape.
+
+    Returns:
+        Truth values of the same shape.
+
     >>> missing_entries(np.array(["a", None], dtype=object))
     array([False,  True])
     """
     if values.dtype.kind == "f":
-        return np.isnan(values)
+        return np.asarray(np.isnan(values))
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
     return np.array([value is None or value != value for value in values.ravel()], dtype=bool).reshape(values.shape)
 
 
-def has_few_values(column: Any, rows: np.ndarray | None = None) -> bool:
+def has_few_values(column: ArrayLike, rows: np.ndarray | None = None) -> bool:
     """Return whether the numbers of one column repeat so often that they are labels.
 
     One empty cell turns a column of 0 and 1 into fractional numbers. At most 20 different ones are few, and at most a tenth of
     the rows.
+
+    Args:
+        column: Numbers, (rows,) or (rows, 1).
+        rows: Numbers of the rows to look at; all of them by default.
+
+    Returns:
+        False also for whole numbers, text and several columns.
 
     >>> has_few_values(np.tile([0.0, 1.0], 10)), has_few_values(np.arange(20.0))
     (True, False)
@@ -99,6 +113,9 @@ def nearest_centres(
         starts: First placements of the centres, of which the best is kept.
         seed: Of the first placements.
 
+    Returns:
+        Numbers of centres, (rows,).
+
     >>> codes = nearest_centres(np.array([[0.0], [0.1], [5.0], [5.1]]), 2)
     >>> bool(codes[0] == codes[1] != codes[2] == codes[3])
     True
@@ -106,11 +123,17 @@ def nearest_centres(
     from sklearn.cluster import KMeans  # a second to load: only when it is asked for
 
     centres = KMeans(count, n_init=starts, random_state=seed).fit(values if fit is None else values[fit])
-    return centres.labels_ if fit is None else centres.predict(values)
+    return np.asarray(centres.labels_ if fit is None else centres.predict(values))
 
 
 def column_scales(values: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each column, and 1 for a column that never changes.
+
+    Args:
+        values: Rows of numbers, (rows, columns).
+
+    Returns:
+        Positive numbers, (columns,).
 
     >>> column_scales(np.array([[1.0, 7.0], [3.0, 7.0]]))
     array([1., 1.])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from latentry.data.inputs import Label
 from latentry.errors import DataError
 
 __all__ = ["Layout"]
@@ -16,21 +18,28 @@ class Layout:
 
     shapes: tuple[tuple[str, tuple[int, ...]], ...]  # modality -> shape of one row
     columns: tuple[tuple[str, tuple[str, ...]], ...]  # modality -> feature names, where given
-    domain_labels: tuple[Any, ...] | None
+    domain_labels: tuple[Label, ...] | None
     domain_size: int  # labels or continuous columns; 0 without a domain
 
     @property
     def modalities(self) -> tuple[str, ...]:
-        """Names of the modalities, in order."""
+        """Return the names of the modalities, in order."""
         return tuple(name for name, _ in self.shapes)
 
     def shape(self, modality: str) -> tuple[int, ...]:
-        """Shape of one row of a modality."""
+        """Return the shape of one row of a modality.
+
+        Args:
+            modality: Its name.
+
+        Returns:
+            Lengths of the axes.
+        """
         return dict(self.shapes)[modality]
 
     @property
     def size(self) -> int:
-        """Numbers per row, over all modalities."""
+        """Return how many numbers a row holds, over all modalities."""
         total = 0
         for _, shape in self.shapes:
             count = 1
@@ -40,13 +49,21 @@ class Layout:
         return total
 
     def require(self, other: Layout) -> None:
-        """Refuse data that differ from those the model was fitted on, by name."""
+        """Refuse data that differ from those the model was fitted on.
+
+        Args:
+            other: The layout of the data.
+
+        Raises:
+            DataError: By modality or column.
+        """
         mine, theirs = dict(self.shapes), dict(other.shapes)
         missing = [name for name in mine if name not in theirs]
         extra = [name for name in theirs if name not in mine]
         if missing or extra:
             raise DataError(
-                f"the model was fitted on modalities {', '.join(mine)}, but the data have {', '.join(theirs)}."
+                f"modalities={list(theirs)}: the model was fitted on modalities {', '.join(mine)}, "
+                f"but the data have {', '.join(theirs)}. Give the same ones, with None in rows where they are missing."
             )
         for name, shape in mine.items():
             if shape != theirs[name]:
@@ -56,8 +73,8 @@ class Layout:
             if name in given and given[name] != columns:
                 raise DataError(_other_columns(name, columns, given[name]))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and strings."""
+    def to_json(self) -> dict[str, object]:
+        """Return plain lists and strings."""
         return {
             "shapes": {name: list(shape) for name, shape in self.shapes},
             "columns": {name: list(columns) for name, columns in self.columns},
@@ -66,8 +83,15 @@ class Layout:
         }
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Layout:
-        """The inverse of :meth:`to_json`."""
+    def from_json(cls, record: Mapping[str, Any]) -> Layout:
+        """Return the layout that :meth:`to_json` wrote.
+
+        Args:
+            record: Plain JSON.
+
+        Returns:
+            The same layout.
+        """
         labels = record["domain_labels"]
         return cls(
             shapes=tuple((name, tuple(shape)) for name, shape in record["shapes"].items()),
@@ -81,15 +105,16 @@ def _other_shape(name: str, fitted: tuple[int, ...], given: tuple[int, ...]) -> 
     if len(fitted) == len(given) == 1:
         # scikit-learn's own words, which its contract tests look for
         return (
-            f"modality {name!r}: X has {given[0]} features, but the model is expecting {fitted[0]} features as input."
+            f"modality {name!r}: X has {given[0]} features, but the model is expecting {fitted[0]} features as input. "
+            "Give the columns of the fit."
         )
-    return f"modality {name!r} has rows of shape {given}, but the model was fitted on shape {fitted}."
+    return f"modality {name!r}: rows of shape {given}, but the model was fitted on shape {fitted}. Give rows of that shape."
 
 
 def _other_columns(name: str, fitted: tuple[str, ...], given: tuple[str, ...]) -> str:
     if set(fitted) == set(given):
         return (
-            f"modality {name!r}: the columns are those of the fit but in another order; reorder them to {list(fitted)}."
+            f"modality {name!r}: the columns are those of the fit but in another order. Reorder them to {list(fitted)}."
         )
     wrong = [column for column in given if column not in fitted]
-    return f"modality {name!r}: column {wrong[0]!r} was not seen at fit, which had {list(fitted)}."
+    return f"modality {name!r}: column {wrong[0]!r} was not seen at fit. Give {list(fitted)}."

@@ -25,5 +25,12 @@ class Numbering:
     experiments: NDArray[np.int32]
 
     def take(self, rows: NDArray[np.int64]) -> Numbering:
-        """Return the numbers of chosen rows."""
+        """Return the numbers of chosen rows.
+
+        Args:
+            rows: Places of the rows here.
+
+        Returns:
+            Their numbers, in this order.
+        """
         return Numbering(self.rows[rows], self.experiments[rows])

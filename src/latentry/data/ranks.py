@@ -14,7 +14,10 @@ def normal_scores(x: np.ndarray, *, offset: float = 0.5, ties: np.random.Generat
         x: Rows of numbers.
         offset: a; 1/2 gives (r − ½)/n, 0 gives r/(n + 1).
         ties: Breaks ties at random, column by column: broken by row number in two columns, they would depend on each other
-            through it. Without it, tied rows share their mean rank.
+            through it. Without it, tied rows all get their mean rank.
+
+    Returns:
+        Scores of the same shape.
 
     >>> normal_scores(np.array([[5.0], [7.0], [6.0]])).round(3).tolist()
     [[-0.967], [0.967], [0.0]]
@@ -22,11 +25,11 @@ def normal_scores(x: np.ndarray, *, offset: float = 0.5, ties: np.random.Generat
     from scipy import special, stats  # half a second to load: only when it is asked for
 
     ranks = stats.rankdata(x, axis=0) if ties is None else np.column_stack([_shuffled(column, ties) for column in x.T])
-    return special.ndtri((ranks - offset) / (len(x) + 1 - 2 * offset))
+    return np.asarray(special.ndtri((ranks - offset) / (len(x) + 1 - 2 * offset)))
 
 
 def _shuffled(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Ranks of a column, ties in random order."""
+    """Rank a column, ties in random order."""
     ranks = np.empty(len(column))
     ranks[np.lexsort((rng.random(len(column)), column))] = np.arange(1, len(column) + 1)
     return ranks

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentry.data.lazy_rows import blocks
+
+if TYPE_CHECKING:
+    from latentry.data.dataset import Dataset
 
 __all__ = ["row_marks"]
 
@@ -19,10 +22,17 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-def row_marks(data: Any, names: Iterable[str]) -> Marks:
-    """A 64-bit mark of each row's values, in single precision, over these modalities in the order of their names.
+def row_marks(data: Dataset, names: Iterable[str]) -> Marks:
+    """Return a 64-bit mark of each row's values, in single precision, over these modalities in the order of their names.
 
-    Neither the domain nor the order of rows or modalities matters. Two different rows share a mark by chance once in 2⁶⁴.
+    Neither the domain nor the order of rows or modalities matters. Two different rows have the same mark by chance once in 2⁶⁴.
+
+    Args:
+        data: The rows.
+        names: Of the modalities that count.
+
+    Returns:
+        Marks, (rows,).
 
     >>> from latentry.data import Dataset
     >>> rows = Dataset({"x": np.arange(6.0).reshape(3, 2)})
@@ -45,7 +55,7 @@ def _marks(piece: np.ndarray, name: str) -> Marks:
     bits = flat.view(np.uint32).astype(np.uint64)
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
     odd = np.random.default_rng(seed).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    found = ((bits + np.uint64(1)) * odd).sum(axis=1, dtype=np.uint64)
-    found = (found ^ (found >> _SHIFT)) * _MIX
-    result: Marks = found ^ (found >> _SHIFT)
+    total: Marks = ((bits + np.uint64(1)) * odd).sum(axis=1, dtype=np.uint64)
+    mixed: Marks = (total ^ (total >> _SHIFT)) * _MIX
+    result: Marks = mixed ^ (mixed >> _SHIFT)
     return result

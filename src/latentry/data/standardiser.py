@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from latentry.data.inputs import RowIndex, StoredRows
 from latentry.data.lazy_rows import LazyRows, blocks
 from latentry.errors import DataWarning
 
@@ -23,7 +24,7 @@ class Standardiser:
     r"""Per modality :math:`x \mapsto (x - m)/s`.
 
     Tables are scaled column by column; curves and images have one scale per channel,
-    because a pixel that never changes is part of a picture, not a column without information.
+    because a pixel that never changes is part of an image, not a column without information.
     """
 
     shift: dict[str, np.ndarray]
@@ -31,7 +32,15 @@ class Standardiser:
 
     @classmethod
     def of(cls, data: Dataset, names: Iterable[str] | None = None) -> Standardiser:
-        """Statistics of the observed rows of the named modalities (all of them by default)."""
+        """Return the statistics of observed rows.
+
+        Args:
+            data: The rows.
+            names: Of the modalities; all of them by default.
+
+        Returns:
+            Shift and scale of each.
+        """
         shift, scale = {}, {}
         for name in data.names if names is None else names:
             shift[name], scale[name] = _statistics(data[name], data.observed[name])
@@ -40,24 +49,47 @@ class Standardiser:
         return cls(shift, scale)
 
     def apply(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Standardised values, in the precision of training; a modality without statistics passes through."""
+        """Standardise values, in the precision of training; a modality without statistics passes through.
+
+        Args:
+            name: Of the modality.
+            values: In the units of the data, (rows, ...).
+
+        Returns:
+            Single precision, of the same shape.
+        """
         if name not in self.shift:
             return values.astype(np.float32)
         out = np.empty(values.shape, dtype=np.float32)
-        for start, piece in blocks(
-            values
-        ):  # piece by piece: doubles of everything at once would take many times the data
+        # piece by piece: doubles of everything at once would take many times the data
+        for start, piece in blocks(values):
             out[start : start + len(piece)] = (piece.astype(np.float64) - self.shift[name]) / self.scale[name]
         return out
 
     def undo(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Back to the data's own units."""
+        """Return values in the units of the data.
+
+        Args:
+            name: Of the modality.
+            values: Standardised, (rows, ...).
+
+        Returns:
+            An array of the same shape.
+        """
         if name not in self.shift:
             return values
-        return values * self.scale[name] + self.shift[name]
+        return np.asarray(values * self.scale[name] + self.shift[name])
 
     def log_volume(self, name: str, shape: tuple[int, ...]) -> float:
-        r""":math:`\sum \log s`: what a log density loses on the way back to the data's units."""
+        r"""Return :math:`\sum \log s`: what a log density loses on return to the units of the data.
+
+        Args:
+            name: Of the modality.
+            shape: Of one row.
+
+        Returns:
+            Nats.
+        """
         if name not in self.scale:
             return 0.0
         return float(np.log(np.broadcast_to(self.scale[name], shape)).sum())
@@ -66,15 +98,15 @@ class Standardiser:
 class StandardisedRows(LazyRows):
     """Rows of an array that stays on disk, standardised as they are read."""
 
-    def __init__(self, source: Any, standardiser: Standardiser, name: str) -> None:
+    def __init__(self, source: StoredRows, standardiser: Standardiser, name: str) -> None:
         self.source, self.standardiser, self.name = source, standardiser, name
         self.shape, self.dtype = tuple(source.shape), np.dtype(np.float32)
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    def __getitem__(self, index: RowIndex) -> np.ndarray:
         return self.standardiser.apply(self.name, np.asarray(self.source[index]))
 
 
-def _statistics(values: Any, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _statistics(values: StoredRows, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # Two passes in float64: the second about the mean, so that a large offset costs no digits.
     count, total, lowest, highest = 0, 0.0, np.inf, -np.inf
     for start, piece in blocks(values):
@@ -87,7 +119,7 @@ def _statistics(values: Any, observed: np.ndarray) -> tuple[np.ndarray, np.ndarr
     for start, piece in blocks(values):
         seen = _per_column(piece[observed[start : start + len(piece)]])
         square = square + ((seen - mean) ** 2).sum(axis=0)
-    # The mean of equal numbers may be off by one rounding: a constant column is told by its range.
+    # The mean of equal numbers may be off by one rounding: a constant column is known by its range.
     varies = highest > lowest
     return np.where(varies, mean, lowest), np.where(varies, np.sqrt(square / count), 0.0)
 

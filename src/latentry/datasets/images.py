@@ -82,7 +82,7 @@ def two_colour_digits(*, pictures: str = "digits", path: str | Path | None = Non
     grey = digits(path=path) if pictures == "digits" else fashion(path=path)
     names = np.array(list(_COLOURS))[np.random.default_rng(seed).integers(0, 2, size=len(grey))]
     paint = np.array([_COLOURS[name] for name in names], dtype=np.float32)
-    image = grey["image"][..., None] * paint[:, None, None, :]
+    image = np.asarray(grey["image"])[..., None] * paint[:, None, None, :]
     return Dataset({"image": image}, names, factors={**grey.factors, "colour": names})
 
 

@@ -153,11 +153,12 @@ def _additive(width: float) -> Task:
 # --- injective maps -------------------------------------------------------------------------------
 
 
-def _half_cube(x: Array) -> Array:
+def half_cube(x: Array) -> Array:
+    """Return sign(x) |x|^(3/2), entry by entry."""
     return np.asarray(x * np.sqrt(np.abs(x)))
 
 
-def _spiral(x: Array, first: int) -> Array:
+def spiral(x: Array, first: int) -> Array:
     """Rotate columns (first, first + 1) by the angle ‖x‖² / d, which spares the norm: hence injective."""
     angle = np.sum(x**2, axis=1) / x.shape[1]
     out, (a, b) = x.copy(), (x[:, first], x[:, first + 1])
@@ -166,15 +167,16 @@ def _spiral(x: Array, first: int) -> Array:
     return out
 
 
-def _wiggle(x: Array, waves: tuple[tuple[float, float, float], ...]) -> Array:
+def wiggle(x: Array, waves: tuple[tuple[float, float, float], ...]) -> Array:
+    """Add sine waves (height, rate, phase) to x, together too flat to fold it."""
     return x + sum(height * np.sin(rate * x + phase) for height, rate, phase in waves)
 
 
-_WAVES_X = ((0.4, 1.0, 0.0), (0.2, 1.7, 1.0), (0.03, 3.3, -2.5))
-_WAVES_Y = ((-0.4, 0.4, 0.0), (0.17, 1.3, 3.5), (0.02, 4.3, -2.5))
+WAVES_X = ((0.4, 1.0, 0.0), (0.2, 1.7, 1.0), (0.03, 3.3, -2.5))
+WAVES_Y = ((-0.4, 0.4, 0.0), (0.17, 1.3, 3.5), (0.02, 4.3, -2.5))
 
 
-def _mixture_quantile(u: Array, weights: tuple[float, float], centres: tuple[float, float]) -> Array:
+def mixture_quantile(u: Array, weights: tuple[float, float], centres: tuple[float, float]) -> Array:
     """Invert the distribution function of a mixture of two unit normals, by bisection to full precision."""
     low, high = np.full_like(u, -40.0), np.full_like(u, 40.0)
     for _ in range(64):
@@ -198,7 +200,7 @@ def _mapped(base: Task, label: str, group: str, map_x: Map, map_y: Map | None = 
 
 
 def _spiralled(base: Task, label: str = "spiral") -> Task:
-    return _mapped(base, label, "transformed", partial(_spiral, first=0), partial(_spiral, first=1))
+    return _mapped(base, label, "transformed", partial(spiral, first=0), partial(spiral, first=1))
 
 
 # --- the forty ------------------------------------------------------------------------------------
@@ -208,15 +210,15 @@ def _one_dimensional() -> list[Task]:
     group = "one-dimensional"
     normal = _normal("normal 1x1", np.array([[1.0, 0.75], [0.75, 1.0]]), 1, group)
     student = _student(1, 1, group)
-    bimodal_x = lambda x: _mixture_quantile(special.ndtr(x), (0.3, 0.7), (0.0, 5.0))  # noqa: E731
-    bimodal_y = lambda y: _mixture_quantile(special.ndtr(y), (0.5, 0.5), (-1.0, 3.0))  # noqa: E731
+    bimodal_x = lambda x: mixture_quantile(special.ndtr(x), (0.3, 0.7), (0.0, 5.0))  # noqa: E731
+    bimodal_y = lambda y: mixture_quantile(special.ndtr(y), (0.5, 0.5), (-1.0, 3.0))  # noqa: E731
     roll = replace(_mapped(normal, "swiss roll", group, _swiss_roll, special.ndtr), dim_x=2, name="swiss roll 2x1")
     return [
         normal,
         _mapped(normal, "normal CDF", group, special.ndtr),
         _mapped(normal, "bimodal image", group, bimodal_x, bimodal_y),
-        _mapped(normal, "wiggly image", group, partial(_wiggle, waves=_WAVES_X), partial(_wiggle, waves=_WAVES_Y)),
-        _mapped(normal, "half-cube", group, _half_cube),
+        _mapped(normal, "wiggly image", group, partial(wiggle, waves=WAVES_X), partial(wiggle, waves=WAVES_Y)),
+        _mapped(normal, "half-cube", group, half_cube),
         _additive(0.1),
         _additive(0.75),
         student,
@@ -231,7 +233,7 @@ def _transformed() -> list[Task]:
         uniform = _mapped(base, "normal CDF", "transformed", special.ndtr)
         result += [
             uniform,
-            _mapped(base, "half-cube", "transformed", _half_cube),
+            _mapped(base, "half-cube", "transformed", half_cube),
             _spiralled(base),
             _spiralled(uniform),
         ]

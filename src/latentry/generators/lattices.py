@@ -149,7 +149,7 @@ def _slices(lattice: np.ndarray, size: int, rng: np.random.Generator) -> np.ndar
     image = np.empty((len(lattice), size, size))
     for row, (kind, (x, y, z), thick) in enumerate(zip(lattice, offset, thickness, strict=True)):
         across, down = np.meshgrid(grid + x, grid + y)
-        inside = (_octet if kind else _gyroid)(across, down, z, thick)
+        inside = (octet if kind else _gyroid)(across, down, z, thick)
         image[row] = 1 / (1 + np.exp(np.clip(-inside * 2 * size, -50, 50)))
     return image
 
@@ -167,7 +167,7 @@ _FACES = np.array([[0.5, 0.5, 0], [0.5, 0.5, 1], [0.5, 0, 0.5], [0.5, 1, 0.5], [
 _STRUTS = np.concatenate([_CORNERS, _FACES])
 
 
-def _octet(x: np.ndarray, y: np.ndarray, z: float, thick: float) -> np.ndarray:
+def octet(x: np.ndarray, y: np.ndarray, z: float, thick: float) -> np.ndarray:
     """Return radius minus the distance to the nearest strut, in cells; struts that cross a cell meet one of its nodes."""
     points = np.stack([x, y, np.full_like(x, z)], axis=-1) % 1.0
     apart = points[..., None, :] - _STRUTS

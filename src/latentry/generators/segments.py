@@ -16,7 +16,7 @@ from latentry.generators.mixings import bent_layers
 
 __all__ = ["SEGMENTS", "segments"]
 
-_BASES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+BASES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
     "gaussian": lambda rng, shape: rng.standard_normal(shape),
     "laplace": lambda rng, shape: rng.laplace(scale=1 / math.sqrt(2), size=shape),
     # quantile function of the hyperbolic secant distribution, which has variance 1
@@ -117,7 +117,7 @@ def segments(
     domain = np.repeat(np.arange(domains), rows_per_domain)
     scale = _spreads(scales, domains, latents, rng)
     centre = _centres(means, domains, latents, rng)
-    sources = centre[domain] + scale[domain] * _BASES[base](rng, (len(domain), latents))
+    sources = centre[domain] + scale[domain] * BASES[base](rng, (len(domain), latents))
     repeat = (latents == width) if matrices is None else matrices == "repeated"
     mixed = bent_layers(sources, width, layers, rng, repeat=repeat)
     mixed = mixed + noise * rng.standard_normal(mixed.shape)
@@ -135,7 +135,7 @@ def _check(domains: int, rows: int, latents: int, width: int, layers: int) -> No
 def _check_words(means: str, scales: str, base: str, observations: str, matrices: str | None) -> None:
     check_choice("means", means, _MEANS)
     check_choice("scales", scales, _SCALES)
-    check_choice("base", base, _BASES)
+    check_choice("base", base, BASES)
     check_choice("observations", observations, _OBSERVATIONS)
     if matrices is not None:
         check_choice("matrices", matrices, _MATRICES)

@@ -123,7 +123,7 @@ def _is_exact(method: Method, nodes: int) -> bool:
 
 def _parent_limit(max_parents: int | None, exact: bool, knowledge: Knowledge) -> int:
     nodes = len(knowledge.names)
-    default = nodes - 1 if exact else _affordable_parents(nodes)
+    default = nodes - 1 if exact else affordable_parents(nodes)
     limit = default if max_parents is None else max_parents
     if limit < 0:
         raise DataError(f"max_parents={max_parents}: must be zero or more.")
@@ -134,8 +134,8 @@ def _parent_limit(max_parents: int | None, exact: bool, knowledge: Knowledge) ->
     return min(nodes - 1, max(limit, *counts)) if nodes > 1 else 0
 
 
-def _affordable_parents(nodes: int) -> int:
-    """The largest number of parents whose sets, for all nodes, stay within the budget."""
+def affordable_parents(nodes: int) -> int:
+    """Return the largest number of parents whose sets, for all nodes, stay within the budget."""
     limit, sets = 0, nodes
     while limit < nodes - 1 and (limit < FEWEST_PARENTS or sets + nodes * math.comb(nodes - 1, limit + 1) <= BUDGET):
         limit += 1

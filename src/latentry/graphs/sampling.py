@@ -61,7 +61,7 @@ def sample(graph: Graph, rows: int, seed: int, *, do: Mapping[str, int] | None =
     rng = np.random.default_rng(seed)
     values = np.zeros((rows, len(graph.names)), dtype=np.int64)
     for name in changed.order:
-        values[:, changed.names.index(name)] = _inverse(_conditionals(changed, name, values), rng.random(rows))
+        values[:, changed.names.index(name)] = inverse_cdf(_conditionals(changed, name, values), rng.random(rows))
     return values
 
 
@@ -72,8 +72,8 @@ def _conditionals(graph: Graph, name: str, values: Rows) -> Array:
     return table[parents] if parents else np.broadcast_to(table, (len(values), len(table)))
 
 
-def _inverse(chances: Array, uniform: Array) -> Rows:
-    """Smallest v with P(≤ v) > u; never an outcome of probability zero."""
+def inverse_cdf(chances: Array, uniform: Array) -> Rows:
+    """Return the smallest v with P(≤ v) > u; never an outcome of probability zero."""
     steps = chances.cumsum(axis=1)
     picked: Rows = (steps <= (uniform * steps[:, -1])[:, None]).sum(axis=1)
     last: Rows = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
@@ -131,7 +131,7 @@ def _monotone(before: Array, after: Array, value: Rows, rng: np.random.Generator
     """U uniform on the stretch of P(≤ ·) that gave the value, read off the new distribution."""
     row = np.arange(len(value))
     low = (before.cumsum(axis=1) - before)[row, value]
-    return _inverse(after, low + before[row, value] * rng.random(len(value)))
+    return inverse_cdf(after, low + before[row, value] * rng.random(len(value)))
 
 
 def _gumbel(before: Array, after: Array, value: Rows, rng: np.random.Generator) -> Rows:
@@ -150,7 +150,7 @@ def _gumbel(before: Array, after: Array, value: Rows, rng: np.random.Generator) 
 
 
 def _independent(before: Array, after: Array, value: Rows, rng: np.random.Generator) -> Rows:
-    return _inverse(after, rng.random(len(value)))
+    return inverse_cdf(after, rng.random(len(value)))
 
 
 _COUPLINGS: dict[str, Callable[[Array, Array, Rows, np.random.Generator], Rows]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from latentry.data import Domain, column_scales, nearest_centres
@@ -14,14 +12,26 @@ __all__ = ["LEAST_ROWS", "groups_of", "levelled"]
 LEAST_ROWS = 20  # below, a variance has a relative error of a third
 
 
-def groups_of(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Codes and names of domains: labels as they are, neighbouring values of a continuous u together."""
+def groups_of(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tuple[object, ...]]:
+    """Return codes and names of domains: labels as they are, neighbouring values of a continuous u together.
+
+    Args:
+        domain: Of every row.
+        latents: Number of latents; more of them need more groups.
+        seed: Of the centres of groups, when u has several columns.
+
+    Returns:
+        The number of each row's group, (rows,), and a name for each group.
+
+    Raises:
+        DataError: If there are too few rows for a continuous u.
+    """
     if domain.labels is not None:
         return domain.values, domain.labels
     values = domain.values
     count = int(np.clip(len(values) // 100, 2, max(4 * latents + 2, 20)))
     if len(values) < 2 * LEAST_ROWS:
-        raise DataError(f"{len(values)} rows are too few for a continuous u: give at least {2 * LEAST_ROWS}.")
+        raise DataError(f"{len(values)} rows are too few for a continuous u. Give at least {2 * LEAST_ROWS}.")
     if values.shape[1] == 1:
         codes = (np.argsort(np.argsort(values[:, 0])) * count) // len(values)
     else:
@@ -30,7 +40,16 @@ def groups_of(domain: Domain, latents: int, seed: int) -> tuple[np.ndarray, tupl
 
 
 def levelled(z: np.ndarray, u: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Latents without the linear trend in u that they have within each group."""
+    """Return latents without the linear trend in u that they have within each group.
+
+    Args:
+        z: Latents, (rows, latents).
+        u: The continuous variable, (rows, columns).
+        codes: The number of each row's group, (rows,).
+
+    Returns:
+        (rows, latents).
+    """
     level = z.copy()
     for code in np.unique(codes):
         own = codes == code

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts import HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing
 from latentry.data import Dataset
@@ -17,6 +18,24 @@ __all__ = ["SparsityAudit", "sparsity"]
 
 _CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read as either
 _SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by that
+
+Mixed: TypeAlias = HasMixing | np.ndarray  # a model with a mixing, or strengths (observed, latents)
+Rows: TypeAlias = Dataset | ArrayLike | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """What the strengths of one or several fits show; fields as in SparsityAudit."""
+
+    support: MixingSupport
+    pinned: tuple[bool, ...]
+    companions: tuple[tuple[int, ...], ...]
+    single: tuple[int, ...]
+    staircase: tuple[int, ...]
+    needed: tuple[int, ...]
+    present: int
+    agreement: float
+    left_out: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +79,7 @@ class SparsityAudit:
     left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file."""
+        """Return plain data for a JSON file."""
         plain = {name: value for name, value in vars(self).items() if name not in ("verdict", "support")}
         arrays = {name: value.tolist() for name, value in plain.items() if isinstance(value, np.ndarray)}
         agreement = None if np.isnan(self.agreement) else self.agreement
@@ -74,12 +93,16 @@ class SparsityAudit:
             else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
         )
         if self.left_out:
-            stable += f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
+            stable += (
+                f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
+            )
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
-def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float = 0.9) -> SparsityAudit:
-    r"""Audit of the condition under which a sparse mixing identifies latents, on the mixing that was recovered.
+def sparsity(
+    models: Mixed | Sequence[Mixed] | MixingSupport, data: Rows = None, *, edge: float = 0.1, stable: float = 0.9
+) -> SparsityAudit:
+    r"""Audit the condition under which a sparse mixing identifies latents, on the mixing that was recovered.
 
     Structural sparsity (Zheng, Ng and Zhang, *On the identifiability of nonlinear ICA: sparsity and beyond*, 2022): for each
     latent, variables whose parents have that latent alone in common. Where it holds, changes between domains need to
@@ -98,8 +121,14 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
         data: Rows at which mixings are read; held out, if the strengths are to be those of new rows. With their domains, in a
             Dataset, restarts that ended worse can be recognised and left out.
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
-            share of its own.
+            fraction of its own deviation.
         stable: Least F1 between the edges of restarts that counts as stable.
+
+    Returns:
+        The recovered pattern, a sentence for each latent, and a verdict.
+
+    Raises:
+        DataError: If a model has no mixing, data are missing, or strengths of restarts differ in shape.
 
     >>> audit = sparsity(MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]]))
     >>> print(audit.verdict)
@@ -111,64 +140,93 @@ def sparsity(models: Any, data: Any = None, *, edge: float = 0.1, stable: float 
     """
     for name, value in (("edge", edge), ("stable", stable)):
         if not isinstance(value, (int, float)) or not 0 < value < 1:
-            raise DataError(f"{name} = {value!r}: give a number between 0 and 1.")
-    known = isinstance(models, MixingSupport)
-    tables = [models.present.astype(float)] if known else _strengths(models, data)
-    good = _as_good(models, data) if len(tables) > 1 else [0]
-    left_out = len(tables) - len(good)
-    tables = _matched([tables[at] for at in good], edge)
+            raise DataError(f"{name}={value!r}: is out of range. Give a number between 0 and 1.")
+    if isinstance(models, MixingSupport):
+        known, tables = True, [models.present.astype(float)]
+        pattern = _pattern(tables, edge, learned=False)
+    else:
+        several: list[Mixed] = list(models) if isinstance(models, Sequence) else [models]
+        known, tables = False, _strengths(several, data)
+        good = _as_good(several, data) if len(tables) > 1 else [0]
+        left_out = len(tables) - len(good)
+        tables = _matched([tables[at] for at in good], edge)
+        pattern = _pattern(tables, edge, learned=True, present=_domains(several[0]), left_out=left_out)
+    return _audit(pattern, tables, edge, known=known, stable=stable)
+
+
+def _pattern(
+    tables: Sequence[np.ndarray], edge: float, *, learned: bool, present: int = 0, left_out: int = 0
+) -> _Pattern:
     support = MixingSupport(tables[0] > edge)
     shared = [support.agreement(MixingSupport(table > edge)) for table in tables[1:]]
     agreement = min(shared) if shared else np.nan
     companions = tuple(_companions(tables, latent, edge) for latent in range(support.latents))
-    single = () if known else tuple(int(k) for k in np.flatnonzero(support.present.sum(axis=0) == 1))
-    facts: dict[str, Any] = {
-        "support": support,
-        "pinned": tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
-        "companions": companions,
-        "single": single,
-        "staircase": () if known else support.staircase,
-        "needed": tuple(_needed(support, latent) for latent in range(support.latents)),
-        "present": 0 if known else _domains(models),
-        "agreement": agreement,
-        "left_out": left_out,
-    }
-    notes = tuple(_note(facts, latent) for latent in range(support.latents))
-    return SparsityAudit(
-        _verdict(facts, notes, len(tables), known=known, stable=stable),
-        strength=np.mean(tables, axis=0),
-        frequency=np.mean([table > edge for table in tables], axis=0),
-        notes=notes,
-        edge=edge,
-        **facts,
+    alone = np.flatnonzero(support.present.sum(axis=0) == 1)
+    return _Pattern(
+        support,
+        pinned=tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
+        companions=companions,
+        single=tuple(int(k) for k in alone) if learned else (),
+        staircase=support.staircase if learned else (),
+        needed=tuple(_needed(support, latent) for latent in range(support.latents)),
+        present=present,
+        agreement=agreement,
+        left_out=left_out,
     )
 
 
-def _strengths(models: Any, data: Any) -> list[np.ndarray]:
-    several = list(models) if isinstance(models, (list, tuple)) else [models]
-    if not several:
-        raise DataError("models: give at least one.")
-    tables = [_table(model, data) for model in several]
+def _audit(
+    pattern: _Pattern, tables: Sequence[np.ndarray], edge: float, *, known: bool, stable: float
+) -> SparsityAudit:
+    notes = tuple(_note(pattern, latent) for latent in range(pattern.support.latents))
+    return SparsityAudit(
+        _verdict(pattern, len(tables), known=known, stable=stable),
+        support=pattern.support,
+        strength=np.mean(tables, axis=0),
+        frequency=np.mean([table > edge for table in tables], axis=0),
+        agreement=pattern.agreement,
+        pinned=pattern.pinned,
+        companions=pattern.companions,
+        single=pattern.single,
+        staircase=pattern.staircase,
+        needed=pattern.needed,
+        present=pattern.present,
+        notes=notes,
+        edge=edge,
+        left_out=pattern.left_out,
+    )
+
+
+def _strengths(models: Sequence[Mixed], data: Rows) -> list[np.ndarray]:
+    if not models:
+        raise DataError("models: is empty. Give at least one.")
+    tables = [_table(model, data) for model in models]
     for number, table in enumerate(tables):
         if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all() or (table < 0).any():
-            raise DataError(f"strengths of restart {number} are no finite table (observed, latents) of at least 0.")
+            raise DataError(
+                f"strengths of restart {number} are not a table (observed, latents) of finite numbers of at least 0. "
+                "Give one."
+            )
         if table.shape != tables[0].shape:
-            raise DataError(f"restart {number} has shape {table.shape} and restart 0 has {tables[0].shape}.")
+            raise DataError(
+                f"restart {number} has shape {table.shape} and restart 0 has {tables[0].shape}. "
+                "Give fits of the same variables with as many latents."
+            )
     return tables
 
 
-def _as_good(models: Any, data: Any) -> list[int]:
-    """Restarts that count beside the first: all but those that explain the rows clearly worse.
+def _as_good(models: Sequence[Mixed], data: Rows) -> list[int]:
+    """Return the restarts that count beside the first: all but those that explain the rows clearly worse.
 
     Clearly worse is a likelihood that is lower, and a penalised loss that is higher, each by more than two standard errors
     and by more than two runs of one fit differ. Such a fit was stuck, and its mixing is no rival explanation of the data.
     Strengths without a model, and fits that cannot score these rows, all count.
     """
-    known = isinstance(data, Dataset) and data.domain is not None
-    if not known or not all(isinstance(model, PenalisesMixing) for model in models):
+    priced = [model for model in models if isinstance(model, PenalisesMixing)]
+    if not isinstance(data, Dataset) or data.domain is None or len(priced) < len(models):
         return list(range(len(models)))
     try:
-        losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in models]
+        losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in priced]
     except DataError:  # a domain that no fit has seen has a mixing, and no score
         return list(range(len(models)))
     slight = _SLIGHT * data.layout.size
@@ -180,27 +238,27 @@ def _clearly(worse: np.ndarray, slight: float) -> bool:
     return bool(worse.mean() > max(slight, 2 * worse.std() / np.sqrt(len(worse))))
 
 
-def _table(model: Any, data: Any) -> np.ndarray:
+def _table(model: Mixed, data: Rows) -> np.ndarray:
     if isinstance(model, np.ndarray):
         return np.asarray(model, dtype=np.float64)
     if not isinstance(model, HasMixing):
         raise DataError(
-            f"{type(model).__name__} has no mixing to read: use a model with mixing(data), such as CGVAE, or give strengths."
+            f"models={type(model).__name__}: has no mixing. Use a model with mixing(data), such as CGVAE, or give strengths."
         )
     if data is None:
-        raise DataError("data: give the rows at which the mixing is to be read.")
+        raise DataError("data=None: a mixing is computed at some rows. Give them.")
     return np.asarray(model.mixing(data), dtype=np.float64)
 
 
 def _matched(tables: list[np.ndarray], edge: float) -> list[np.ndarray]:
-    """Latents of every restart in the order of the first."""
+    """Return the tables of all restarts, with latents in the order of the first."""
     first = MixingSupport(tables[0] > edge)
     orders = [first.matched(MixingSupport(table > edge))[1] for table in tables[1:]]
     return [tables[0], *(table[:, order] for table, order in zip(tables[1:], orders, strict=True))]
 
 
 def _companions(tables: Sequence[np.ndarray], latent: int, edge: float) -> tuple[int, ...]:
-    """Latents that no variable clearly keeps out, in some restart."""
+    """Return the latents that no variable clearly keeps out, in some restart."""
     left: set[int] = set()
     for table in tables:
         seen, absent = table[:, latent] > _CLEAR * edge, table < edge / _CLEAR
@@ -214,21 +272,20 @@ def _needed(support: MixingSupport, latent: int) -> int:
     return 2 * max(int(beside.sum()), 1) + 1
 
 
-def _domains(models: Any) -> int:
-    first = models[0] if isinstance(models, (list, tuple)) else models
-    return int(first.latent_distributions().domains) if isinstance(first, HasLatentDistributions) else 0
+def _domains(model: Mixed) -> int:
+    return model.latent_distributions().domains if isinstance(model, HasLatentDistributions) else 0
 
 
-def _note(facts: dict[str, Any], latent: int) -> str:
-    enough = f"by changes alone {facts['needed'][latent]} domains suffice"
-    enough += f", there are {facts['present']}." if facts["present"] else "."
-    others = facts["companions"][latent]
-    if not facts["support"].present[:, latent].any():
+def _note(pattern: _Pattern, latent: int) -> str:
+    enough = f"by changes alone {pattern.needed[latent]} domains suffice"
+    enough += f", there are {pattern.present}." if pattern.present else "."
+    others = pattern.companions[latent]
+    if not pattern.support.present[:, latent].any():
         return f"latent {latent}: no variable depends on it."
     if others:
         words = f"{_list(others)} {'acts' if len(others) == 1 else 'act'} on every variable that it acts on"
         return f"latent {latent}: not pinned, {words}; {enough}"
-    if latent in facts["single"]:
+    if latent in pattern.single:
         return f"latent {latent}: seen in one variable only, in which others may hide; {enough}"
     return f"latent {latent}: pinned by the pattern; {enough}"
 
@@ -240,49 +297,51 @@ def _list(latents: Sequence[int]) -> str:
     return f"latents {', '.join(words[:-1])} and {words[-1]}"
 
 
-def _verdict(facts: dict[str, Any], notes: Sequence[str], restarts: int, *, known: bool, stable: float) -> Verdict:
-    size, open_ones = len(notes), [k for k, holds in enumerate(facts["pinned"]) if not holds]
-    count = f"recovered support, {restarts} restarts" + f", {facts['left_out']} left out" * bool(facts["left_out"])
+def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) -> Verdict:
+    size, open_ones = len(pattern.pinned), [k for k, holds in enumerate(pattern.pinned) if not holds]
+    count = f"recovered support, {restarts} restarts" + f", {pattern.left_out} left out" * bool(pattern.left_out)
     held = Bound(size - len(open_ones), method="known support" if known else count)
     evidence = {"pinned latents": held}
     change = f"{2 * size + 1} domains with changes of their own, or variables that depend on fewer latents"
-    unstable = restarts > 1 and facts["agreement"] < stable
+    unstable = restarts > 1 and pattern.agreement < stable
     if len(open_ones) == size or unstable:
         why = f"the mixing keeps none of the {size} latents apart from the others"
         if unstable:
-            why = f"restarts find different mixings (F1 {facts['agreement']:.2f}, declared {stable:g})"
-            evidence = {"agreement": Bound(facts["agreement"], method="on the rows given")}
+            why = f"restarts find different mixings (F1 {pattern.agreement:.2f}, declared {stable:g})"
+            evidence = {"agreement": Bound(pattern.agreement, method="on the rows given")}
         return Verdict("refuted", f"sparsity does not help here: {why}.", evidence, change)
-    if len(facts["staircase"]) == size:
+    if len(pattern.staircase) == size:
         left = f"; it leaves {_list(open_ones)} open" if open_ones else ""
         sentence = f"sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is{left}."
         return Verdict("refuted" if open_ones else "cannot say", sentence, evidence, change)
     if open_ones:
-        return Verdict("refuted", _open_sentence(facts, open_ones), evidence, change)
+        return Verdict("refuted", _open_sentence(pattern, open_ones), evidence, change)
     if known:
         return Verdict("certified", f"structural sparsity holds for all {size} latents.", evidence)
-    hidden = facts["single"]
+    hidden = pattern.single
     if hidden:
         sentence = (
             f"{_list(hidden)} {'is' if len(hidden) == 1 else 'are'} seen in one variable only, where others may hide."
         )
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
-    once = " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
-    if facts["left_out"]:
+    once = (
+        " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
+    )
+    if pattern.left_out:
         agree = "and no second one confirms it" if restarts == 1 else f"the {restarts} that count agree"
-        once = f" Of {restarts + facts['left_out']} restarts {facts['left_out']} ended clearly worse, {agree}."
+        once = f" Of {restarts + pattern.left_out} restarts {pattern.left_out} ended clearly worse, {agree}."
     sentence = f"the recovered mixing pins all {size} latents, as structural sparsity asks of the true one.{once}"
     return Verdict("cannot say", sentence, evidence, "restarts, and domains enough to identify by changes alone")
 
 
-def _open_sentence(facts: dict[str, Any], open_ones: Sequence[int]) -> str:
+def _open_sentence(pattern: _Pattern, open_ones: Sequence[int]) -> str:
     parts = []
     for latent in open_ones:
-        others = facts["companions"][latent]
+        others = pattern.companions[latent]
         verb = "acts" if len(others) == 1 else "act"
         parts.append(f"{_list(others)} {verb} on every variable that it acts on" if others else "no variable shows it")
     if len(open_ones) == 1:
         return f"sparsity leaves latent {open_ones[0]} open: {parts[0]}."
-    little = len(open_ones) > len(facts["pinned"]) / 2
+    little = len(open_ones) > len(pattern.pinned) / 2
     begin = "sparsity does not help here: it leaves" if little else "sparsity leaves"
     return f"{begin} {_list(open_ones)} open: each has others on every variable that it acts on."

@@ -138,8 +138,8 @@ def _conditional(question: Question) -> Answer:
     parts, k = [normal_scores(b.values) for b in question.blocks], question.options.neighbours(5)
     n, columns = question.x.n, sum(p.shape[1] for p in parts)
     if n <= 2 * columns:
-        return _too_few(question, [_counts("normal scores", *parts, k=min(k, n - 1))])
-    neighbours = _counts("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
+        return _too_few(question, [neighbour_candidate("normal scores", *parts, k=min(k, n - 1))])
+    neighbours = neighbour_candidate("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
     low_dimension = columns <= LOW_DIMENSION
@@ -282,7 +282,8 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
     return terms
 
 
-def _counts(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
+def neighbour_candidate(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
+    """Estimate by counting neighbours, around all rows or around some."""
     local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
     value, error = _mean_and_error(local)
 
@@ -305,7 +306,7 @@ def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
 
 def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
     coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
-    return [_counts(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
+    return [neighbour_candidate(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
 
 
 def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:

@@ -171,7 +171,7 @@ def train_classifier(
     phase = Phase("classify", _loss, epochs, _RATE, update=_Plain())
     end = run(Task(make, (phase,), Feed(training, 64), None, seed=seed), progress=False)
     plain = PictureClassifier(name, known, float("nan"), end.result)
-    right = plain.classify(rest["picture"]) == known[rest["label"].astype(int).ravel()]
+    right = plain.classify(rest["picture"]) == known[np.asarray(rest["label"]).astype(int).ravel()]
     return PictureClassifier(name, known, float(right.mean()), end.result)
 
 

@@ -72,7 +72,7 @@ def neighbourhoods(
         from latentry.information.brute_force_neighbours import brute_neighbourhoods  # compiles: only when it pays
 
         return Neighbourhood(*brute_neighbourhoods(parts, spaces, k, rule, asked))
-    return _tree_neighbourhoods(parts, spaces, k, rule, asked)
+    return tree_neighbourhoods(parts, spaces, k, rule, asked)
 
 
 def _on_accelerator(n: int, columns: int) -> bool:
@@ -96,9 +96,10 @@ def slack(parts: Iterable[Array]) -> float:
     return float(8 * np.finfo(float).eps * max(float(np.max(np.abs(p), initial=0.0)) for p in parts))
 
 
-def _tree_neighbourhoods(
+def tree_neighbourhoods(
     parts: tuple[Array, ...], spaces: Spaces, k: int, rule: str, asked: Rows = None
 ) -> Neighbourhood:
+    """Search neighbourhoods on trees of the rows."""
     (joint, ask), margin = _trees(np.hstack(parts), asked), slack(parts)
     radius = joint.kth_distance(k, ask)
     if rule == "rectangle":
@@ -215,11 +216,11 @@ class _Tree:
 
 def _trees(rows: Array, asked: Rows) -> tuple[_Tree, _Tree]:
     """Plant the tree of all rows, and that of the asked ones."""
-    every = _tree(rows)
-    return every, every if asked is None else _tree(rows[asked])
+    every = plant_tree(rows)
+    return every, every if asked is None else plant_tree(rows[asked])
 
 
-def _tree(rows: Array) -> _Tree:
+def plant_tree(rows: Array) -> _Tree:
     """Plant the tree of some rows."""
     from latentry.information import kd_tree  # loads numba: only when a search is run
 

@@ -190,21 +190,22 @@ class ConditionalPrior(eqx.Module):
         precision = jnp.exp(-2 * log_scale)
         parameters = jnp.column_stack([location * precision, -0.5 * precision, self.tilt_at(u)])
         grid, masses = self._grid(u)
-        values = jnp.concatenate([grid[..., None], grid[..., None] ** 2, self._statistics(grid)], axis=-1)
+        values = jnp.concatenate([grid[..., None], grid[..., None] ** 2, self.statistics_of(grid)], axis=-1)
         centred = values - jnp.einsum("np,npk->nk", masses, values)[:, None]
         return parameters, jnp.einsum("np,npk,npl->nkl", masses, centred, centred)
 
-    def _statistics(self, z: Float[Array, "..."]) -> Float[Array, "... statistics"]:
+    def statistics_of(self, z: Float[Array, "..."]) -> Float[Array, "... statistics"]:
+        """Return the statistics of z beyond z and z²: steps at the centres."""
         return jnp.tanh(z[..., None] - jnp.asarray(self.centres))
 
     def _tilting(self, z: Float[Array, " n"], u: Array) -> Float[Array, ""]:
-        return (self.tilt_at(u) * self._statistics(z)).sum()
+        return (self.tilt_at(u) * self.statistics_of(z)).sum()
 
     def _log_normaliser(self, u: Array) -> Float[Array, ""]:
         location, log_scale = self.at(u)
         steps = jnp.linspace(-_REACH, _REACH, _NODES)
         points = location[:, None] + jnp.exp(log_scale)[:, None] * steps
-        tilting = jnp.einsum("nps,ns->np", self._statistics(points), self.tilt_at(u))
+        tilting = jnp.einsum("nps,ns->np", self.statistics_of(points), self.tilt_at(u))
         width = 2 * _REACH / (_NODES - 1)
         whole = jax.nn.logsumexp(tilting - 0.5 * steps**2, axis=1)
         return (whole + math.log(width) - 0.5 * math.log(2 * math.pi)).sum()
@@ -213,7 +214,7 @@ class ConditionalPrior(eqx.Module):
         location, log_scale = self.at(u)
         steps = jnp.linspace(-_REACH, _REACH, _CELLS)
         grid = location[:, None] + jnp.exp(log_scale)[:, None] * steps
-        tilting = jnp.einsum("nps,ns->np", self._statistics(grid), self.tilt_at(u))
+        tilting = jnp.einsum("nps,ns->np", self.statistics_of(grid), self.tilt_at(u))
         return grid, jax.nn.softmax(tilting - 0.5 * steps**2, axis=1)
 
 

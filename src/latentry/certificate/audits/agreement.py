@@ -1,4 +1,4 @@
-"""Whether fits from other seeds find the same."""
+"""Whether fits from other seeds agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ _AGREE = 0.9  # adjusted Rand index of two fits that count as the same
 
 
 def restarts_agree(subject: Subject) -> Iterator[tuple[str, Verdict]]:
-    """Of restarts: clusters where a model has them, else latents up to order, scale and sign."""
+    """Compare restarts: by clusters where a model has them, else by latents up to order, scale and sign.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        One claim at most; none without restarts.
+    """
     fits = (subject, *subject.others)
     if len(fits) < 2:
         return
@@ -32,7 +39,7 @@ def restarts_agree(subject: Subject) -> Iterator[tuple[str, Verdict]]:
 
 
 def _same_clusters(codes: list[np.ndarray]) -> Verdict:
-    """As for latents: disagreement shows that the data leave the clusters open, agreement proves nothing."""
+    """Judge clusters as latents are: disagreement shows that the data leave them open, agreement proves nothing."""
     lowest = min(float(adjusted_rand_score(a, b)) for a, b in combinations(codes, 2))
     numbers = {"lowest adjusted Rand index": Bound(lowest, method="adjusted Rand index", n=len(codes[0]))}
     if lowest < _AGREE:
@@ -46,13 +53,27 @@ def _same_clusters(codes: list[np.ndarray]) -> Verdict:
     return Verdict("cannot say", sentence, numbers, "clusters that are known for some rows")
 
 
-def history_of(model: Any) -> Sequence[Mapping[str, Any]]:
-    """Return the metrics of each epoch, where a model keeps them."""
+def history_of(model: object) -> Sequence[Mapping[str, Any]]:
+    """Return the metrics of each epoch, where a model keeps them.
+
+    Args:
+        model: Of any kind, or None.
+
+    Returns:
+        A row for each epoch; none where they are not kept.
+    """
     return model.fit_history() if isinstance(model, KeepsFitRecord) else ()
 
 
 def restart_losses(subject: Subject) -> dict[str, Number]:
-    """The best held-out loss of each restart of the fit itself, of which the least was kept."""
+    """Return the range of the best held-out losses of the restarts of the fit itself, of which the least was kept.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The least and the largest loss, by name; nothing without restarts.
+    """
     losses: dict[int, float] = {}
     for row in history_of(subject.model):
         loss = row.get("held_out_loss")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 from scipy.special import xlogy
@@ -11,10 +11,11 @@ from scipy.stats import chi2, ncx2
 from latentry import graphs
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
+from latentry.contracts import HasGraph
 from latentry.evidence import Bound, Verdict
 from latentry.information import noncentrality
 
-__all__ = ["causal", "graph_of"]
+__all__ = ["causal", "graph_of", "misfit"]
 
 _DRAWS = 100
 _SEARCH = "bootstrap of the graph search"
@@ -23,8 +24,15 @@ _NOTHING = 0.02  # nats in a node that is as good as constant
 
 
 def causal(subject: Subject) -> Part | None:
-    """The class of the graph, tested and weighed on rows that did not teach it; None where no two nodes could be joined."""
-    if len(subject.nodes) < 2:
+    """Test the class of the graph and weigh its edges on rows that did not train it.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part; None where there are no two nodes that could be joined.
+    """
+    if len(subject.nodes) < 2 or not isinstance(subject.model, HasGraph):
         return None
     graph, pattern = graph_of(subject.model)
     codes = {name: subject.nodes[name].most_likely for name in graph.names}
@@ -58,16 +66,29 @@ def causal(subject: Subject) -> Part | None:
     )
 
 
-def graph_of(model: Any) -> tuple[graphs.Graph, graphs.CPDAG]:
-    """A model's graph and its class, whether it keeps the class or not."""
-    found = model.graph_
-    if isinstance(found, graphs.Graph):
-        return found, graphs.cpdag(found)
-    return found.graph, found.cpdag
+def graph_of(model: HasGraph) -> tuple[graphs.Graph, graphs.CPDAG]:
+    """Return a model's graph and its class, whether it keeps the class or not.
+
+    Args:
+        model: That has a graph.
+
+    Returns:
+        The graph, and its equivalence class.
+    """
+    graph = model.graph_
+    if isinstance(graph, graphs.Graph):
+        return graph, graphs.cpdag(graph)
+    both = cast(_GraphAndClass, graph)  # the other kind that a model may show
+    return both.graph, both.cpdag
+
+
+class _GraphAndClass(Protocol):
+    graph: graphs.Graph
+    cpdag: graphs.CPDAG
 
 
 def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | None:
-    """Counts of all configurations of the nodes, if there are few."""
+    """Count all configurations of the nodes, if there are few."""
     if np.prod(graph.outcomes, dtype=float) > _CELLS:
         return None
     table = np.zeros(graph.outcomes)
@@ -76,7 +97,7 @@ def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | No
 
 
 def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) -> Verdict:
-    r"""Likelihood ratio of the saturated table against the graph's factors: :math:`2N\,D(\hat P \| \hat P_G) \sim \chi^2`."""
+    r"""Test the graph's factors against the saturated table: :math:`2N\,D(\hat P \| \hat P_G) \sim \chi^2`."""
     epsilon, level = subject.settings.epsilon, subject.settings.level
     if table is None:
         return Verdict(
@@ -85,7 +106,9 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
     rows, missing = table.sum(), _freedom(graph)
     silent = [name for name in graph.names if _entropy(_marginal(table / rows, graph, (name,))) < _NOTHING]
     if silent:
-        sentence = f"node {silent[0]} has one value in nearly all rows: dependences that the graph denies could not show."
+        sentence = (
+            f"node {silent[0]} has one value in nearly all rows: dependences that the graph denies could not show."
+        )
         return Verdict("cannot say", sentence, {}, "a longer fit, or fewer nodes")
     if missing == 0:
         sentence = "the graph joins every pair of nodes: it denies nothing that new rows could contradict."
@@ -106,9 +129,7 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
         )
         return Verdict("refuted", sentence, {"dependence beyond the graph": lower}, "more edges, or better nodes")
     if p_value <= level:
-        sentence = (
-            f"new rows have dependences that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
-        )
+        sentence = f"new rows have dependences that the graph denies (p = {p_value:.2g}), perhaps by less than {epsilon:g} nats."
         return Verdict("cannot say", sentence, {"dependence beyond the graph": lower}, "more rows")
     sentence = (
         f"new rows show none of the dependences that the graph denies (p = {p_value:.2g}; {epsilon:g} nats of them would show "
@@ -119,7 +140,15 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
 
 
 def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
-    """D(P̂‖P̂_G) in nats: what the table has beyond the product of the graph's conditional distributions."""
+    """Compute D(P̂‖P̂_G): what a table has beyond the product of the graph's conditional distributions.
+
+    Args:
+        graph: Over the axes of the table.
+        table: Counts or probabilities.
+
+    Returns:
+        Nats, at least 0.
+    """
     joint = table / table.sum()
     explained = 0.0
     for node in graph.names:
@@ -128,13 +157,14 @@ def misfit(graph: graphs.Graph, table: np.ndarray) -> float:
     return max(0.0, explained - _entropy(joint))
 
 
-def _marginal(law: np.ndarray, graph: graphs.Graph, nodes: tuple[str, ...]) -> np.ndarray:
+def _marginal(joint: np.ndarray, graph: graphs.Graph, nodes: tuple[str, ...]) -> np.ndarray:
     kept = set(graph.axes(nodes))
-    return law.sum(axis=tuple(i for i in range(law.ndim) if i not in kept))
+    marginal: np.ndarray = joint.sum(axis=tuple(i for i in range(joint.ndim) if i not in kept))
+    return marginal
 
 
-def _entropy(law: np.ndarray) -> float:
-    return float(-xlogy(law, law).sum())
+def _entropy(table: np.ndarray) -> float:
+    return float(-xlogy(table, table).sum())
 
 
 def _freedom(graph: graphs.Graph) -> int:
@@ -143,7 +173,7 @@ def _freedom(graph: graphs.Graph) -> int:
     return int(np.prod(graph.outcomes, dtype=int)) - 1 - used
 
 
-def _notes(pattern: Any, stability: Any, graph: Any) -> list[str]:
+def _notes(pattern: graphs.CPDAG, stability: graphs.EdgeFrequencies, graph: graphs.Graph) -> list[str]:
     notes = []
     if pattern.undirected:
         pairs = ", ".join(f"{a} — {b}" for a, b in pattern.undirected)

@@ -33,10 +33,17 @@ Asked = tuple[Channel, str, np.ndarray | None]  # a latent, a modality, and the 
 
 
 def controls(subject: Subject) -> Part:
-    """Shuffled domains, permuted modalities, a constant, a copy, and a coin that no modality holds."""
+    """Judge variables of known worth: shuffled domains, permuted modalities, a constant, a copy, and a coin.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part: certified if every control came out as expected.
+    """
     rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
     fewer = subject.take(rows)
-    claims = {name: _as_verdict(*found) for name, found in _run(fewer)}
+    claims = {name: _as_verdict(*outcome) for name, outcome in _run(fewer)}
     failed = {name: v for name, v in claims.items() if v.refuted}
     if failed:
         names = ", ".join(failed)
@@ -47,7 +54,7 @@ def controls(subject: Subject) -> Part:
         )
     else:
         evidence = {"controls that came out right": Bound(len(claims), method="counted")}
-        sentence = f"all {len(claims)} controls came out as they should{_out_of_reach(claims, subject.settings.epsilon)}."
+        sentence = f"all {len(claims)} controls came out as expected{_out_of_reach(claims, subject.settings.epsilon)}."
         verdict = Verdict("certified", sentence, evidence, "")
     looked = rows_in_words(len(rows), len(subject.data))
     note = f"Run on {looked}. Information counts as a fault only if {_TRIES} permutations of {_TRIES} show it."
@@ -55,7 +62,7 @@ def controls(subject: Subject) -> Part:
 
 
 def _out_of_reach(claims: dict[str, Verdict], epsilon: float) -> str:
-    """What a constant, of which nothing can be open, shows of the size that these rows can certify."""
+    """Say what a constant, of which nothing can be open, shows of the size that these rows can certify."""
     if "constant latent" not in claims or "coin" not in "".join(claims):
         return ""
     (bound,) = claims["constant latent"].evidence.values()
@@ -65,7 +72,7 @@ def _out_of_reach(claims: dict[str, Verdict], epsilon: float) -> str:
 
 
 def _left_out(subject: Subject, claims: dict[str, Verdict]) -> Iterator[str]:
-    """Controls that could not be run, and why."""
+    """Yield the controls that could not be run, and why."""
     if len(subject.observables.names) > 1 and "constant latent" not in claims:
         whole = np.all([subject.observables.observed[n] for n in subject.observables.names], axis=0).sum()
         yield f"Controls of naturality need {_WHOLE} rows in which no modality is missing; there are {whole}: they were left out."
@@ -131,17 +138,17 @@ def _constant_information(subject: Subject) -> Outcome:
 
 
 def _silent(who: str, about: str, lows: Iterator[float]) -> Outcome:
-    """Whether one of several tries comes out at nothing: chance errs now and then, a fault every time."""
+    """Return whether one of several tries comes out at nothing: chance errs now and then, a fault every time."""
     low = math.inf
-    for found in lows:
-        low = min(low, found)
+    for value in lows:
+        low = min(low, value)
         if low <= _SLACK:
             break
     return low <= _SLACK, f"{who} says {low:.3g} nats about {about} beyond doubt ({_SURE:.1%}).", low
 
 
 def _information(values: np.ndarray, x: np.ndarray, seed: int) -> float:
-    """The lower end of the interval."""
+    """Return the lower end of the interval of an estimate."""
     estimator = "auto" if values.ndim == 1 and np.asarray(values).dtype.kind in "iub" else "gaussian"
     if estimator == "gaussian" and np.asarray(x).dtype.kind in "iub":
         estimator = "auto"
@@ -153,7 +160,7 @@ def _information(values: np.ndarray, x: np.ndarray, seed: int) -> float:
 
 
 def _drawn(subject: Subject) -> np.ndarray:
-    """One draw of the latent; of many columns the three leading components."""
+    """Draw the latent once; of many columns return the three leading components."""
     values = subject.channel.sample(subject.settings.seed)
     return values if values.ndim == 1 else leading_columns(values, 3, subject.settings.seed)
 
@@ -177,17 +184,22 @@ def _natural_controls(subject: Subject, rng: np.random.Generator) -> Iterator[tu
     bounds = _redundancies(data, asked, subject.settings)
     for name in data.names:
         if f"permuted {name}" in bounds:
-            yield f"permuted {name}, redundancy", _told(bounds[f"permuted {name}"], epsilon, f"{name} of other rows")
+            yield (
+                f"permuted {name}, redundancy",
+                _left_open(bounds[f"permuted {name}"], epsilon, f"{name} of other rows"),
+            )
     if epsilon < math.log(2):  # else any modality determines a coin well enough
-        yield "a coin", _told(bounds["coin"], epsilon, f"{first}, of a coin that no modality holds,")
-    words = f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
+        yield "a coin", _left_open(bounds["coin"], epsilon, f"{first}, of a coin that no modality holds,")
+    words = (
+        f"{first} leaves at most {bounds['constant']:.3g} nats of a constant open, and {bounds['coin']:.3g} of a coin."
+    )
     yield "constant latent", (bounds["constant"] < bounds["coin"] / 2, words, bounds["constant"])
     if "copy" in bounds:
         words = f"{first} leaves {bounds['copy']:.3g} of the {entropy:.3g} nats of its own copy open."
         yield "copy latent", (bounds["copy"] < 0.75 * entropy, words, bounds["copy"])
 
 
-def _told(bound: float, epsilon: float, what: str) -> Outcome:
+def _left_open(bound: float, epsilon: float, what: str) -> Outcome:
     return (
         bound > epsilon,
         f"{what} leaves up to {bound:.3g} nats of the latent open, and the declared size is {epsilon:g}.",
@@ -196,7 +208,7 @@ def _told(bound: float, epsilon: float, what: str) -> Outcome:
 
 
 def _says(channel: Channel) -> float:
-    """A plug-in reading of I(Λ; X): how far the latent of a row is from the average latent."""
+    """Estimate I(Λ; X) by plugging in: how far the latent of a row is from the average latent."""
     if isinstance(channel, CategoricalChannel):
         p, average = channel.probabilities, channel.probabilities.mean(axis=0)
         ratio = np.divide(p, average, out=np.ones_like(p), where=p > 0)
@@ -206,7 +218,7 @@ def _says(channel: Channel) -> float:
 
 
 def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, float]:
-    """A latent that copies one modality: its labels, or the halves of its leading component."""
+    """Return a latent that copies one modality: its labels, or the halves of its leading component; and its entropy."""
     if is_label(data, name):
         codes = np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1]
     else:
@@ -217,15 +229,15 @@ def _copy(data: Dataset, name: str, seed: int) -> tuple[CategoricalChannel, floa
 
 
 def _redundancies(data: Dataset, asked: Mapping[str, Asked], settings: Settings) -> dict[str, float]:
-    """The bound for each latent, side by side; blocks and split are made once."""
+    """Bound the redundancy error for each latent, side by side; blocks and split are made once."""
     plain, seed = next(iter(asked.values()))[0], settings.seed
     rows = as_rows(data, plain, blocks=None, domain=None, noise=None, quantiser=None, fit=0.5, seed=seed)
-    found = side_by_side(lambda one: _redundancy(rows, one, settings), asked.values())
-    return dict(zip(asked, found, strict=True))
+    bounds = side_by_side(lambda question: _redundancy(rows, question, settings), asked.values())
+    return dict(zip(asked, bounds, strict=True))
 
 
 def _redundancy(rows: Rows, asked: Asked, settings: Settings) -> float:
-    """The upper bound of the redundancy error of one modality, on all rows together."""
+    """Return the upper bound of the redundancy error of one modality, on all rows together."""
     channel, name, order = asked
     place = [block.name for block in rows.blocks].index(name)
     if order is not None:  # its fit rows are others then, and so are its components

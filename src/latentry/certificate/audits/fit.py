@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import t as student_t
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
@@ -13,40 +14,55 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from latentry.certificate.audits.agreement import history_of, restart_losses, restarts_agree
 from latentry.certificate.audits.physics import physics_numbers, physics_table
 from latentry.certificate.leading_components import flat, leading_columns, some_rows
-from latentry.certificate.question import Number, Part
+from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLikelihood, Reconstructs, Samples
-from latentry.data import Dataset
+from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict, all_of
 from latentry.identifiability import collapse, mcc
 
-__all__ = ["fit"]
+__all__ = ["by_name", "fit"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
 _ALONE = "One fit: whether restarts agree was not measured; restarts=2 (--restarts 2) fits twice more and compares."
 _CLASSIFIER = "classifier two-sample test (boosted trees, two folds)"
 
 
+@runtime_checkable
+class _Named(Protocol):
+    """A model that has a name by which its papers are cited."""
+
+    name: str
+
+
 def fit(subject: Subject) -> Part:
-    """Score, reconstruction, calibration, collapse, agreement of restarts, and the known factors if there are any."""
+    """Measure score, reconstruction, calibration, collapse, agreement of restarts, and known factors if there are any.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part.
+    """
     numbers, claims = dict(_factors(subject)), dict(restarts_agree(subject))
     methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
     if subject.latents is not None:
-        claims["no collapse"] = _collapse(subject)
-        methods.append("collapse: share of the variance that follows the data")
+        claims["no collapse"] = _collapse(subject.latents, subject.data)
+        methods.append("collapse: fraction of the variance that follows the data")
     if subject.model is None:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
         verdict = Verdict("cannot say", sentence, {}, "a model of latentry")
         return Part("fit", verdict, claims, numbers, (), tuple(methods))
     if isinstance(subject.model, HasLikelihood):
-        numbers["held-out score"] = _score(subject)
-        claims |= _beats_gaussian(subject)
+        numbers["held-out score"] = _score(subject.model, subject.data)
+        claims |= _beats_gaussian(subject.model, subject)
     physics = physics_table(subject.model)
     numbers |= restart_losses(subject) | _reconstruction(subject) | _calibration(subject) | physics_numbers(physics)
     notes = () if subject.others else (_ALONE,)
-    details = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
-    return Part("fit", _verdict(subject, claims), claims, numbers, notes, (*methods, subject.model.name), details)
+    details: Fields = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
+    methods += [subject.model.name] if isinstance(subject.model, _Named) else []
+    return Part("fit", _verdict(subject, claims), claims, numbers, notes, tuple(methods), details)
 
 
 def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
@@ -57,11 +73,11 @@ def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
     return all_of(judged, f"the {type(subject.model).__name__} describes rows that it has not seen")
 
 
-def _score(subject: Subject) -> Estimate:
-    rows = subject.model.score_rows(subject.data)
+def _score(model: HasLikelihood, data: Dataset) -> Estimate:
+    rows = model.score_rows(data)
     low, high = _t_interval(rows, 0.95)
     return Estimate(
-        rows.mean(), low=low, high=high, method=subject.model.score_name, n=len(rows), confidence=0.95, units="nats"
+        rows.mean(), low=low, high=high, method=model.score_name, n=len(rows), confidence=0.95, units="nats"
     )
 
 
@@ -70,26 +86,27 @@ def _t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
     return float(rows.mean() - half), float(rows.mean() + half)
 
 
-def _beats_gaussian(subject: Subject) -> dict[str, Verdict]:
-    """Beside independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
-    data, model = subject.data, subject.model
+def _beats_gaussian(model: HasLikelihood, subject: Subject) -> dict[str, Verdict]:
+    """Compare with independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
+    data = subject.data
     kinds = set(model.likelihoods().values())
     half = some_rows(len(data), len(data) // 2, subject.settings.seed)
     rest = np.setdiff1d(np.arange(len(data)), half)
     enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
     if kinds != {"gaussian"} or not enough:
         return {}
-    plain = np.sum([_plain_score(flat(data[name]), data.observed[name], half, rest) for name in data.names], axis=0)
+    plain = np.sum([_plain_score(flat(np.asarray(data[name])), data.observed[name], half, rest) for name in data.names], axis=0)
     gain = model.score_rows(data.take(rest)) - plain
     return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
 
 
 def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Log density of the rest under independent Gaussian entries fitted to the half."""
+    """Return the log density of the rest under independent Gaussian entries fitted to the half."""
     train = table[half][seen[half]]
     scale = np.maximum(train.std(axis=0), 1e-3 * (train.std() or 1.0))
     away = (np.where(seen[rest, None], table[rest], 0.0) - train.mean(axis=0)) / scale
-    return seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+    score: np.ndarray = seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+    return score
 
 
 def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
@@ -110,32 +127,40 @@ def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
 
 
 def _reconstruction(subject: Subject) -> dict[str, Number]:
-    """Fraction of the variance of each modality that comes back from its latents, over observed rows."""
+    """Measure the fraction of the variance of each modality that comes back from its latents, over observed rows."""
     if not isinstance(subject.model, Reconstructs):
         return {}
-    found = by_name(subject.model.reconstruct(subject.data), subject.data)
+    guesses = by_name(subject.model.reconstruct(subject.data), subject.data)
     numbers: dict[str, Number] = {}
     for name in subject.data.names:
         seen = subject.data.observed[name]
-        if seen.sum() < 2 or name not in found or np.dtype(subject.data[name].dtype).kind not in "fiub":
+        if seen.sum() < 2 or name not in guesses or np.dtype(subject.data[name].dtype).kind not in "fiub":
             continue
-        true, guess = flat(subject.data[name])[seen], flat(found[name])[seen]
+        true, guess = flat(subject.data[name])[seen], flat(guesses[name])[seen]
         if true.shape != guess.shape:
             continue
-        share = 1 - ((true - guess) ** 2).sum() / max(((true - true.mean(axis=0)) ** 2).sum(), 1e-300)
+        explained = 1 - ((true - guess) ** 2).sum() / max(((true - true.mean(axis=0)) ** 2).sum(), 1e-300)
         numbers[f"reconstruction of {name} (R²)"] = Bound(
-            float(share), "estimate", method="on new rows", n=int(seen.sum())
+            float(explained), "estimate", method="on new rows", n=int(seen.sum())
         )
     return numbers
 
 
-def by_name(arrays: Any, data: Dataset) -> dict[str, np.ndarray]:
-    """Modalities by name, whether a model gave an array or a dictionary."""
-    return dict(arrays) if isinstance(arrays, dict) else {data.names[0]: np.asarray(arrays)}
+def by_name(arrays: Mapping[str, np.ndarray] | ArrayLike, data: Dataset) -> dict[str, np.ndarray]:
+    """Return modalities by name, whether a model gave an array or a dictionary.
+
+    Args:
+        arrays: What a model gave.
+        data: Whose first modality a bare array is.
+
+    Returns:
+        Arrays, by the name of the modality.
+    """
+    return dict(arrays) if isinstance(arrays, Mapping) else {data.names[0]: np.asarray(arrays)}
 
 
 def _calibration(subject: Subject) -> dict[str, Number]:
-    """Could a classifier tell samples of the model from new rows, and do its 90 % ranges hold 90 % of them?"""
+    """Measure whether a classifier can tell samples of the model from new rows, and how many its 90 % ranges hold."""
     data, seed = subject.data, subject.settings.seed
     whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
     if not isinstance(subject.model, Samples) or len(whole) < 40:
@@ -144,11 +169,15 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
     if any(np.dtype(data[name].dtype).kind == "U" for name in data.names):
         return {}
-    both = [leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed) for n in data.names if n in drawn]
+    both = [
+        leading_columns(np.concatenate([flat(real_rows[n]), flat(drawn[n])]), 10, seed)
+        for n in data.names
+        if n in drawn
+    ]
     table = np.hstack(both)
     real, fake = table[: len(real_rows)], table[len(real_rows) :]
     inside = (real > np.quantile(fake, 0.05, axis=0)) & (real < np.quantile(fake, 0.95, axis=0))
-    auc = _told_apart(real, fake, seed)
+    auc = _separability(real, fake, seed)
     return {
         "samples told from new rows (AUC, 0.5 = not at all)": Bound(auc, "estimate", method=_CLASSIFIER, n=len(table)),
         "new rows inside the model's 90 % ranges": Bound(
@@ -157,25 +186,23 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     }
 
 
-def _told_apart(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
+def _separability(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
     table, labels = np.vstack([real, fake]), np.repeat([1, 0], [len(real), len(fake)])
     fold = np.random.default_rng(seed).permutation(len(labels)) % 2
     scores = np.empty(len(labels))
     for side in (0, 1):
         trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=seed)
-        scores[fold == side] = trees.fit(table[fold != side], labels[fold != side]).predict_proba(table[fold == side])[
-            :, 1
-        ]
+        trees.fit(table[fold != side], labels[fold != side])
+        scores[fold == side] = trees.predict_proba(table[fold == side])[:, 1]
     return float(roc_auc_score(labels, scores))
 
 
-def _collapse(subject: Subject) -> Verdict:
-    place = subject.data.domain
-    return collapse(subject.latents, None if place is None else place).verdict
+def _collapse(latents: GaussianChannel, data: Dataset) -> Verdict:
+    return collapse(latents, data.domain).verdict
 
 
 def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
-    """Against the truth, where the data bring it."""
+    """Yield scores against the truth, where the data bring it."""
     factors, latents = subject.data.factors, subject.latents
     columns = {name: f for name, f in factors.items() if f.dtype.kind == "f" and f.ndim == 1 and f.std() > 0}
     fits = latents is not None and 0 < len(columns) <= latents.mean.shape[1]  # more factors than latents have no match
@@ -194,7 +221,7 @@ def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:
                 yield f"{what} against {name}", Bound(score, "estimate", method="adjusted Rand index", n=len(values))
 
 
-def _history(model: Any) -> list[dict[str, Any]]:
-    """Each epoch, as plain JSON."""
+def _history(model: object) -> list[Fields]:
+    """Return each epoch as plain JSON."""
     rows = history_of(model)
     return [{k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()} for row in rows]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from latentry import identifiability
-from latentry.certificate.question import Number, Part
+from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions, HasMixing
 from latentry.evidence import STATUS_ORDER, Bound, Verdict
@@ -14,23 +12,31 @@ __all__ = ["identifiable"]
 
 
 def identifiable(subject: Subject) -> Part:
-    """Sufficient changes between domains, and sparsity of the mixing where a model learns it."""
+    """Audit sufficient changes between domains, and sparsity of the mixing where a model learns it.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part, with the better of the two answers.
+    """
     claims: dict[str, Verdict] = {}
     numbers: dict[str, Number] = {}
-    details: dict[str, Any] = {}
+    details: Fields = {}
     notes: list[str] = []
     methods: list[str] = []
     if isinstance(subject.model, HasLatentDistributions) and subject.data.domain is not None:
-        found = identifiability.sufficient_changes(
+        changes = identifiability.sufficient_changes(
             subject.model, subject.data, level=subject.settings.level, seed=subject.settings.seed
         )
-        claims["sufficient changes"] = found.verdict
-        numbers |= _numbers(found)
-        notes += _notes(found)
-        details["sufficient_changes"] = found.to_json()
+        claims["sufficient changes"] = changes.verdict
+        numbers |= _numbers(changes)
+        notes += _notes(changes)
+        details["sufficient_changes"] = changes.to_json()
         methods.append("sufficient changes between domains")
     if isinstance(subject.model, HasMixing):
-        fits = [subject.model, *(other.model for other in subject.others)]
+        others = [other.model for other in subject.others if isinstance(other.model, HasMixing)]
+        fits = [subject.model, *others]
         claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data).verdict
         methods.append("structural sparsity of the mixing")
     if not claims:
@@ -39,28 +45,30 @@ def identifiable(subject: Subject) -> Part:
     return Part("identifiable", best, claims, numbers, tuple(notes), tuple(methods), details)
 
 
-def _numbers(found: Any) -> dict[str, Number]:
+def _numbers(changes: identifiability.SufficientChanges) -> dict[str, Number]:
     numbers: dict[str, Number] = {
-        "domains present": Bound(found.present),
-        "domains needed": Bound(found.needed),
-        "rank of the changes": Bound(found.rank, "estimate", method=f"test at level {found.level:g}"),
-        "statistics that must change": Bound(found.statistics),
+        "domains present": Bound(changes.present),
+        "domains needed": Bound(changes.needed),
+        "rank of the changes": Bound(changes.rank, "estimate", method=f"test at level {changes.level:g}"),
+        "statistics that must change": Bound(changes.statistics),
     }
-    if found.weakest is not None:
+    if changes.weakest is not None:
         numbers["weakest change"] = Bound(
-            found.weakest.low, "lower", 1 - found.level, "sufficient changes, standard errors of one row"
+            changes.weakest.low, "lower", 1 - changes.level, "sufficient changes, standard errors of one row"
         )
     return numbers
 
 
-def _notes(found: Any) -> list[str]:
+def _notes(changes: identifiability.SufficientChanges) -> list[str]:
     notes = []
-    if found.means_only:
+    if changes.means_only:
         notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
-    if found.unchanged:
-        notes.append(f"The distribution of latent {', '.join(map(str, found.unchanged))} does not change between domains.")
-    if found.inseparable:
-        pairs = "; ".join(f"{i} and {j}" for i, j in found.inseparable)
+    if changes.unchanged:
+        notes.append(
+            f"The distribution of latent {', '.join(map(str, changes.unchanged))} does not change between domains."
+        )
+    if changes.inseparable:
+        pairs = "; ".join(f"{i} and {j}" for i, j in changes.inseparable)
         notes.append(f"No method can tell these latents apart from these domains: {pairs}.")
     return notes
 
@@ -68,9 +76,7 @@ def _notes(found: Any) -> list[str]:
 def _no_theorem(subject: Subject) -> Verdict:
     change = "a model whose latents have a distribution in each domain (IFlow, IVAE), and data with domains"
     if subject.model is None:
-        sentence = (
-            "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
-        )
+        sentence = "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
     elif not isinstance(subject.model, HasLatentDistributions):
         name = type(subject.model).__name__
         sentence = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,21 @@ _COLUMNS = 5  # leading components of a modality
 _LATENTS = 8  # that are measured one by one
 
 
+class _Row(NamedTuple):
+    latent: str
+    about: str
+    estimate: Estimate
+
+
 def informative(subject: Subject) -> Part:
-    """I(Λ; X_m) for all latents together and one by one, and I(Λ; domain)."""
+    """Estimate I(Λ; X_m) for all latents together and one by one, and I(Λ; domain).
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part: estimates, without a judgement.
+    """
     rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
     fewer = subject.take(rows)
     asked, short, variables = [], [], _variables(fewer)
@@ -34,20 +47,27 @@ def informative(subject: Subject) -> Part:
     if fewer.domain is not None and len(np.unique(fewer.domain)) > 1:
         codes = np.unique(fewer.domain, return_inverse=True)[1]
         asked += [(label, "domain", values, codes, subject.settings.seed) for label, values in variables]
-    table = side_by_side(lambda one: _row(*one), asked)
-    numbers = {f"I({row['latent']}; {row['about']})": row["estimate"] for row in table}
-    details = {"table": [{"latent": r["latent"], "about": r["about"]} for r in table]}
+    table = side_by_side(lambda question: _row(*question), asked)
+    numbers = {f"I({row.latent}; {row.about})": row.estimate for row in table}
+    details = {"table": [{"latent": row.latent, "about": row.about} for row in table]}
     words = rows_in_words(len(rows), len(subject.data))
     return Part("informative", _verdict(numbers, fewer), {}, numbers, _notes(short, numbers, words), (), details)
 
 
 def draw_of(subject: Subject) -> np.ndarray:
-    """The latents of each row, drawn once: labels, or columns of numbers."""
+    """Draw the latents of each row once.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        Labels (rows,), or numbers (rows, latents).
+    """
     return subject.channel.sample(subject.settings.seed)
 
 
 def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
-    """What is measured: the cluster, the nodes, the continuous latent as a whole, and its coordinates."""
+    """Return what is measured: the cluster, the nodes, the continuous latent as a whole, and its coordinates."""
     seed = subject.settings.seed
     result: list[tuple[str, np.ndarray]] = []
     if subject.clusters is not None:
@@ -63,7 +83,7 @@ def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
 
 
 def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool]:
-    """What is looked at of a modality, the rows that have it, and whether that is less than all of it."""
+    """Return what is looked at of a modality, the rows that have it, and whether that is less than all of it."""
     data = subject.observables
     inside = np.flatnonzero(data.observed[name])
     if is_label(data, name):
@@ -75,19 +95,21 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     return looked, inside, result.shape[1] < int(np.prod(values.shape[1:]))
 
 
-def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) -> dict[str, Any]:
+def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) -> _Row:
     try:
         estimate = mutual_information(values, x, confidence=0.95, seed=seed)
     except DataError as problem:
         estimate = Estimate(np.nan, method="none", n=len(x), warnings=(str(problem),))
-    return {"latent": latent, "about": about, "estimate": estimate}
+    return _Row(latent, about, estimate)
 
 
 def _verdict(numbers: dict[str, Estimate], subject: Subject) -> Verdict:
     """Return no certificate: estimates only say where to look."""
     estimates = {name: numbers[f"I(Λ; {name})"] for name in subject.observables.names}
     evidence = {
-        name: Bound(float(e), "estimate", method=e.method, n=e.n) for name, e in estimates.items() if not np.isnan(float(e))
+        name: Bound(float(e), "estimate", method=e.method, n=e.n)
+        for name, e in estimates.items()
+        if not np.isnan(float(e))
     }
     words = ", ".join(f"{_amount(e)} about {name}" for name, e in estimates.items())
     silent = [name for name, e in estimates.items() if not np.isnan(e.low) and e.low <= 0]
@@ -111,8 +133,7 @@ def _notes(short: list[str], numbers: dict[str, Estimate], rows: str) -> tuple[s
             f"Of {', '.join(dict.fromkeys(short))} the {_COLUMNS} leading components are looked at: "
             "the whole can only tell more."
         )
-    said = {
-        re.sub(r"[\d.]+", "#", w): w for e in numbers.values() for w in e.warnings
-    }  # the same of other numbers: once
+    # a warning that differs from another in its numbers only is given once
+    said = {re.sub(r"[\d.]+", "#", w): w for e in numbers.values() for w in e.warnings}
     notes += [f"{w[:1].upper()}{w[1:]}." for w in list(said.values())[:3]]
     return tuple(notes)

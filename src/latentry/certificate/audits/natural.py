@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from latentry.certificate.audits.natural_verdict import Judged, place_words
 from latentry.certificate.leading_components import rows_in_words, some_rows
-from latentry.certificate.question import Number, Part
+from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
@@ -24,9 +23,15 @@ _MOST = 4000  # rows of an audit
 
 
 def natural(subject: Subject) -> Part:
-    """Mediation, redundancy and drift of the latent; where it is made of nodes, of each node too.
+    """Judge mediation, redundancy and drift of the latent; where it is made of nodes, of each node too.
 
-    Any of several latents may be the natural one: they share the level.
+    Any of several latents may be the natural one: the level is divided among them.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part.
     """
     names = subject.observables.names
     if len(names) < 2:
@@ -62,7 +67,7 @@ def _one_block(name: str) -> Verdict:
 
 
 def _varies(channel: Channel) -> bool:
-    """Whether a latent has any entropy to speak of: a constant is redundant whatever the data."""
+    """Return whether a latent has any entropy to speak of: a constant is redundant whatever the data."""
     if not isinstance(channel, CategoricalChannel):
         return True
     mass = channel.probabilities.mean(axis=0)
@@ -79,7 +84,15 @@ class _Asked:
         self._judges: dict[str, Judge] = {}
 
     def judged(self, name: str, channel: Channel) -> Judged:
-        """By domains where that can be done, else on all rows together."""
+        """Judge one latent by domains where that can be done, else on all rows together.
+
+        Args:
+            name: Of the latent.
+            channel: The latent of each row.
+
+        Returns:
+            Its audits.
+        """
         problem = ""
         if self._subject.data.domain is not None and self._domain is None:
             problem = "The domain is continuous: naturality was judged on all rows together, not domain by domain."
@@ -92,7 +105,15 @@ class _Asked:
         return self.pooled_too(Judged(name, None, None, problem), channel)
 
     def pooled_too(self, one: Judged, channel: Channel) -> Judged:
-        """The same with all rows pooled: for one latent, since it decides nothing."""
+        """Judge one latent with all rows pooled too: not every latent, since it decides nothing.
+
+        Args:
+            one: The latent, judged by domains.
+            channel: The latent of each row.
+
+        Returns:
+            Its audits, with that of all rows.
+        """
         if one.pooled is not None:
             return one
         try:
@@ -114,10 +135,12 @@ class _Asked:
 
 
 def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
-    """How many rows of how many were audited, where that is not all of them."""
+    """Say how many rows of how many were audited, where that is not all of them."""
     if len(fewer.data) == len(whole.data):
         return []
-    return [f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."]
+    return [
+        f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."
+    ]
 
 
 def _notes(one: Judged) -> list[str]:
@@ -151,8 +174,8 @@ def _tests(audits: list[Audit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test.name for result in audits for c in result.claims for test in c.tests))
 
 
-def _table(one: Judged) -> list[dict[str, Any]]:
-    """One row per error and place, for the chart."""
+def _table(one: Judged) -> list[Fields]:
+    """Return one row per error and place, for the chart."""
     return [
         {
             "latent": one.name,

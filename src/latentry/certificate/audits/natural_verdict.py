@@ -40,16 +40,16 @@ class Judged:
 
     @property
     def main(self) -> Audit | None:
-        """The audit that answers."""
+        """Return the audit that answers."""
         return self.split or self.pooled
 
     @property
     def verdict(self) -> Verdict:
-        """In every mixture if that is answered as well as in each domain; else in each domain, and where that ends."""
+        """Return the answer for every mixture if it is as good as that for each domain; else the latter, and where it ends."""
         if self.main is None:
             return Verdict("cannot say", self.problem, {}, "more rows")
         if self.split is None:
-            return self._of_all_rows()
+            return self._of_all_rows(self.main)
         each, mixed = self.in_each, self.mixed
         if each.status in _AGAINST:
             return each
@@ -58,21 +58,25 @@ class Judged:
         return replace(each, sentence=f"{each.sentence} {self._ends_there(mixed)}")
 
     @property
+    def _by_domain(self) -> Sequence[Claim]:
+        return () if self.split is None else self.split.claims
+
+    @property
     def in_each(self) -> Verdict:
-        """Natural in every one of the domains."""
-        claims = [c for c in self.split.claims if c.place != MIXED]  # type: ignore[union-attr]
+        """Judge whether the latent is natural in every one of the domains."""
+        claims = [c for c in self._by_domain if c.place != MIXED]
         return self._joined(claims, f"each of the {len({c.place for c in claims})} domains")
 
     @property
     def mixed(self) -> Verdict:
-        """Natural whatever the fractions of the domains, to one who does not know them."""
-        claims = [c for c in self.split.claims if c.place == MIXED or c.error == _MEDIATION]  # type: ignore[union-attr]
+        """Judge whether the latent is natural whatever the fractions of the domains, to one who does not know them."""
+        claims = [c for c in self._by_domain if c.place == MIXED or c.error == _MEDIATION]
         return self._joined(claims, MIXED)
 
     def _ends_there(self, mixed: Verdict) -> str:
-        """Why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
+        """Say why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
         pooled = self.pooled.claims if self.pooled else ()
-        claims = [c for c in (*pooled, *self.split.claims) if c.error == _MEDIATION and c.place in ("all rows", MIXED)]  # type: ignore[union-attr]
+        claims = [c for c in (*pooled, *self._by_domain) if c.error == _MEDIATION and c.place in ("all rows", MIXED)]
         claim = min(claims, key=lambda c: STATUS_ORDER.index(c.verdict.status))
         if claim.verdict.status not in _AGAINST or claim.lower is None:
             return f"With the domains mixed: {mixed.status}."
@@ -80,16 +84,17 @@ class Judged:
         size = f"mediation error ≥ {max(claim.lower.value, 0.0):.2g}"
         return f"With the domains mixed {word}: the domain leaves a mark of its own in several of them ({size})."
 
-    def _of_all_rows(self) -> Verdict:
-        verdict = self._joined(self.pooled.claims, "all rows")  # type: ignore[union-attr]
+    def _of_all_rows(self, pooled: Audit) -> Verdict:
+        verdict = self._joined(pooled.claims, "all rows")
         if not self.problem or not verdict.certified:
             return verdict
         sentence = f"natural on all rows together. {self.problem}"  # which is no certificate for any single domain
         return Verdict("cannot say", sentence, verdict.evidence, "more rows in each domain")
 
     def _joined(self, claims: Sequence[Claim], place: str) -> Verdict:
-        """All claims together, in a sentence that says what is left open of the latent where nothing speaks against it."""
-        claim = f"{self.name} is natural within {claims[0].epsilon or self.main.epsilon:g} nats in {place}"  # type: ignore[union-attr]
+        """Join all claims, in a sentence that says what is left open of the latent where nothing speaks against it."""
+        declared = claims[0].epsilon or (self.main.epsilon if self.main is not None else math.nan)
+        claim = f"{self.name} is natural within {declared:g} nats in {place}"
         verdict = all_of([c.verdict for c in claims], claim)
         if verdict.status not in ("not refuted", "certified"):
             return verdict
@@ -98,12 +103,14 @@ class Judged:
         if verdict.status == "not refuted":
             explains = f"no test finds anything that the modalities share beyond it (least p of {len(tested)}: {min(tested):.2g})"
         opens = max((c.upper.value for c in claims if c.upper is not None and c.error != _MEDIATION), default=math.nan)
-        remainder = f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        remainder = (
+            f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
+        )
         return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The better answer first; among equals, more certified claims, then the smaller of the largest bounds."""
+        """Rank by the answer; among equals by the number of certified claims, then by the smaller of the largest bounds."""
         claims = () if self.main is None else self.main.claims
         uppers = [claim.upper.value for claim in claims if claim.upper is not None]
         certified = sum(c.verdict.certified for c in claims)
@@ -111,7 +118,7 @@ class Judged:
 
     @property
     def claims(self) -> dict[str, Verdict]:
-        """Every answer, by place."""
+        """Return every answer, by place."""
         of = "" if self.name == "Λ" else f"{self.name}, "
         verdicts = dict(self.main.verdicts) if self.main else {}
         verdicts |= {_EACH: self.in_each, MIXED: self.mixed} if self.split else {}
@@ -120,22 +127,23 @@ class Judged:
 
     @property
     def line(self) -> Verdict:
-        """The answer with what each modality tells: for a list of several latents."""
+        """Return the answer with what each modality tells: for a list of several latents."""
         verdict = self.verdict
         if self.main is None or verdict.status in ("certified", "not refuted"):
             return verdict
-        return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {self._remainder()}")
+        return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {_remainder(self.main)}")
 
-    def _remainder(self) -> str:
-        """Which modalities tell the latent by themselves, as far as bounds say."""
-        entropy, epsilon = self.main.latent_entropy, self.main.epsilon  # type: ignore[union-attr]
-        whole = math.inf if entropy is None else entropy.value
-        words = []
-        for error in dict.fromkeys(c.error for c in self.main.claims if c.error != _MEDIATION):  # type: ignore[union-attr]
-            upper = max(c.upper.value if c.upper else math.inf for c in self.main.claims if c.error == error)  # type: ignore[union-attr]
-            much = "may tell nothing of it" if upper >= 0.9 * whole else f"leaves at most {upper:.2g} nats of it open"
-            words.append(f"{error.removeprefix('redundancy error of ')} {much if upper > epsilon else 'tells it'}")
-        return f"By itself {', '.join(words)}."
+
+def _remainder(audit: Audit) -> str:
+    """Say which modalities determine the latent by themselves, as far as bounds say."""
+    entropy, epsilon = audit.latent_entropy, audit.epsilon
+    whole = math.inf if entropy is None else entropy.value
+    words = []
+    for error in dict.fromkeys(c.error for c in audit.claims if c.error != _MEDIATION):
+        upper = max(c.upper.value if c.upper else math.inf for c in audit.claims if c.error == error)
+        much = "may tell nothing of it" if upper >= 0.9 * whole else f"leaves at most {upper:.2g} nats of it open"
+        words.append(f"{error.removeprefix('redundancy error of ')} {much if upper > epsilon else 'tells it'}")
+    return f"By itself {', '.join(words)}."
 
 
 def _about(verdict: Verdict, name: str) -> Verdict:
@@ -143,5 +151,12 @@ def _about(verdict: Verdict, name: str) -> Verdict:
 
 
 def place_words(place: str) -> str:
-    """A place as the page names it."""
+    """Return a place as the page names it.
+
+    Args:
+        place: As an audit names it.
+
+    Returns:
+        A phrase.
+    """
     return _POOLED if place == "all rows" else place

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from latentry.certificate.question import Number
+from latentry.certificate.question import Fields, Number
 from latentry.contracts import HasPhysics, PhysicalParameter
 from latentry.evidence import Bound
 
@@ -16,22 +15,36 @@ __all__ = ["physics_numbers", "physics_table"]
 _METHOD = "least squares on the rows of the fit"
 
 
-def physics_table(model: Any) -> list[dict[str, Any]]:
-    """One row for each parameter of each expert, its values by cluster, by value of a node, or one for all rows."""
+def physics_table(model: object) -> list[Fields]:
+    """Return one row for each parameter of each expert, its values by cluster, by value of a node, or one for all rows.
+
+    Args:
+        model: Of any kind.
+
+    Returns:
+        Rows of plain data; none where a model has no physics.
+    """
     if not isinstance(model, HasPhysics):
         return []
     return [
-        {"modality": found.modality, "parameter": found.name, "per": found.per, "values": _pairs(found)}
-        for found in model.physical_parameters()
+        {"modality": fitted.modality, "parameter": fitted.name, "per": fitted.per, "values": _pairs(fitted)}
+        for fitted in model.physical_parameters()
     ]
 
 
-def _pairs(found: PhysicalParameter) -> list[list[float | None]]:
-    return [[float(v), _known(e)] for v, e in zip(np.ravel(found.values), np.ravel(found.errors), strict=True)]
+def _pairs(fitted: PhysicalParameter) -> list[list[float | None]]:
+    return [[float(v), _known(e)] for v, e in zip(np.ravel(fitted.values), np.ravel(fitted.errors), strict=True)]
 
 
-def physics_numbers(table: list[dict[str, Any]]) -> dict[str, Number]:
-    """The same as estimates; their standard errors take rows as units, for curves scatter as wholes."""
+def physics_numbers(table: list[Fields]) -> dict[str, Number]:
+    """Return the same as estimates; their standard errors take rows as units, for curves scatter as wholes.
+
+    Args:
+        table: As `physics_table` gives it.
+
+    Returns:
+        A number for each value, by name.
+    """
     return {
         f"{row['parameter']} of {row['modality']}{_place(row['per'], i)}": _estimate(value, error)
         for row in table
@@ -40,7 +53,7 @@ def physics_numbers(table: list[dict[str, Any]]) -> dict[str, Number]:
 
 
 def _known(error: float) -> float | None:
-    """A standard error, where rows determine the parameter."""
+    """Return a standard error, where rows determine the parameter."""
     return float(error) if math.isfinite(error) and error > 0 else None
 
 

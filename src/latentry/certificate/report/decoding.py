@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.contracts import CanBeIntervenedOn, DecodesLatents, KeepsFitRecord
 from latentry.errors import DataWarning
 
-__all__ = ["decoder_of", "with_warnings", "sampled"]
+__all__ = ["Decoder", "decoder_of", "with_warnings", "sampled"]
 
-Decoder = Callable[[np.ndarray], dict[str, np.ndarray]]
+Out = TypeVar("Out")
+Decoder: TypeAlias = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
-def decoder_of(model: Any) -> Decoder | None:
-    """Expected modalities for given latents, in the data's own units; None where a model cannot say."""
+def decoder_of(model: object) -> Decoder | None:
+    """Return a function from latents to expected modalities, in the data's own units.
+
+    Args:
+        model: Of any kind.
+
+    Returns:
+        The function; None where a model cannot decode.
+    """
     if not isinstance(model, DecodesLatents) or not isinstance(model, KeepsFitRecord):
         return None
     record = model.fit_record()
@@ -26,8 +35,8 @@ def decoder_of(model: Any) -> Decoder | None:
     return lambda z: _named(record.layout.modalities[0], model.decode(z))
 
 
-def _named(name: str, arrays: Any) -> dict[str, np.ndarray]:
-    return dict(arrays) if isinstance(arrays, dict) else {name: np.asarray(arrays)}
+def _named(name: str, arrays: Mapping[str, np.ndarray] | ArrayLike) -> dict[str, np.ndarray]:
+    return dict(arrays) if isinstance(arrays, Mapping) else {name: np.asarray(arrays)}
 
 
 def sampled(
@@ -41,13 +50,23 @@ def sampled(
         do: Nodes and the values that they are set to.
         seed: Of the draws.
         name: Of the modality, for a model that gives a bare array.
+
+    Returns:
+        Arrays (count, ...), by the name of the modality.
     """
     return _named(name, model.sample(count, do=do, noise=False, seed=seed))
 
 
-def with_warnings(call: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """What a call gives, and what it warns of: the page must say it too."""
+def with_warnings(call: Callable[[], Out]) -> tuple[Out, list[str]]:
+    """Call a function and collect what it warns of: the page must say it too.
+
+    Args:
+        call: Without arguments.
+
+    Returns:
+        What the call gives, and its warnings about data.
+    """
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", DataWarning)
-        found = call()
-    return found, [str(w.message) for w in said if issubclass(w.category, DataWarning)]
+        result = call()
+    return result, [str(w.message) for w in said if issubclass(w.category, DataWarning)]

@@ -6,18 +6,19 @@ import base64
 import html
 import json
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from latentry.certificate.audits.causal import graph_of
 from latentry.certificate.leading_components import flat, leading_columns, some_rows
-from latentry.certificate.report.decoding import decoder_of, sampled, with_warnings
+from latentry.certificate.question import Fields
+from latentry.certificate.report.decoding import Decoder, decoder_of, sampled, with_warnings
 from latentry.certificate.report.html_pieces import card
 from latentry.certificate.report.latent_space import BOX, plot
 from latentry.certificate.report.row_images import Look, drawing, look_of, scaled, short, sprite, thinned
 from latentry.certificate.subject import Subject
-from latentry.contracts import CanBeIntervenedOn
+from latentry.contracts import CanBeIntervenedOn, HasGraph
 
 __all__ = ["gallery"]
 
@@ -29,7 +30,14 @@ _LATENTS, _CLUSTERS = 6, 12
 
 
 def gallery(subject: Subject) -> Iterator[str]:
-    """Cards, each an image of what the latents are."""
+    """Yield cards, each an image of what the latents are.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        An iterator over HTML.
+    """
     looks = {
         name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name))
         for name in subject.data.names
@@ -65,16 +73,18 @@ def _explorer(subject: Subject, looks: dict[str, Look]) -> str:
     return card("Latent space", f"{what} of {count}.", body, wide=True)
 
 
-def _embedded(payload: Any) -> str:
-    """JSON that cannot end the script element it stands in."""
+def _embedded(payload: Fields) -> str:
+    """Return JSON that cannot end the script element it stands in."""
     return json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
-def _axes(subject: Subject) -> list[dict[str, Any]]:
+def _axes(subject: Subject) -> list[Fields]:
     if subject.latents is not None:
         table, name = subject.latents.mean[:, :_LATENTS], "latent {}"
     else:
-        whole = [leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names]
+        whole = [
+            leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names
+        ]
         table, name = leading_columns(np.hstack(whole), 2), "component {} of the data"
     if table.shape[1] == 1:
         table = np.column_stack([table, np.random.default_rng(0).normal(size=len(table))])
@@ -86,8 +96,8 @@ def _axes(subject: Subject) -> list[dict[str, Any]]:
     ]
 
 
-def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[dict[str, Any]]:
-    """Cluster, nodes, domain, known factors, and columns of tables."""
+def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[Fields]:
+    """Yield colours by cluster, nodes, domain, known factors, and columns of tables."""
     if subject.clusters is not None:
         yield _labels("cluster", subject.clusters.most_likely)
     for name, channel in subject.nodes.items():
@@ -103,19 +113,19 @@ def _colours(subject: Subject, looks: dict[str, Look]) -> Iterator[dict[str, Any
             )
     for look in looks.values():
         if look.kind == "table":
-            table = flat(subject.data[look.name])
+            table = flat(np.asarray(subject.data[look.name]))
             for i, column in enumerate(look.columns):
                 yield _numbers(column, table[:, i])
     yield {"name": "nothing", "labels": ["row"], "codes": [0] * len(subject.data), "ordered": False}
 
 
-def _labels(name: str, values: np.ndarray) -> dict[str, Any]:
+def _labels(name: str, values: np.ndarray) -> Fields:
     levels, codes = np.unique(np.asarray(values), return_inverse=True)
     return {"name": name, "labels": [str(level) for level in levels], "codes": codes.tolist(), "ordered": False}
 
 
-def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
-    """Eight steps of equally many rows."""
+def _numbers(name: str, values: np.ndarray) -> Fields:
+    """Return eight steps of equally many rows."""
     known = np.nan_to_num(np.asarray(values, dtype=float))
     edges = np.unique(np.quantile(known, np.arange(9) / 8))
     codes = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, max(len(edges) - 2, 0))
@@ -128,9 +138,9 @@ def _row_names(subject: Subject) -> list[str]:
     return list(names) if names is not None else [str(i + 1) for i in range(len(subject.data))]
 
 
-def _contents(subject: Subject, looks: dict[str, Look]) -> dict[str, Any]:
-    """What is shown of a row under the pointer."""
-    result: dict[str, Any] = {"sprites": [], "curves": [], "tables": []}
+def _contents(subject: Subject, looks: dict[str, Look]) -> Fields:
+    """Return what is shown of a row under the pointer."""
+    result: dict[str, list[Fields]] = {"sprites": [], "curves": [], "tables": []}
     images = max(sum(look.kind == "image" for look in looks.values()), 1)
     for look in looks.values():
         values = np.asarray(subject.data[look.name])
@@ -153,7 +163,7 @@ def _select(name: str, label: str, options: list[str], chosen: int) -> str:
     return f'<label>{label} <select id="{name}">{items}</select></label>'
 
 
-def _legend(colour: dict[str, Any]) -> str:
+def _legend(colour: Fields) -> str:
     kind = "s" if colour["ordered"] else "c"
     keys = [f'<svg width="14" height="10"><path class="key {kind}{i % 8}" d="M4 5h6"/></svg>' for i in range(8)]
     return "".join(
@@ -165,13 +175,13 @@ def _legend(colour: dict[str, Any]) -> str:
 
 
 def _traversals(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
-    """What changes along each latent: decoded if the model can, else averages of rows."""
+    """Show what changes along each latent: decoded if the model can, else averages of rows."""
     if subject.latents is None:
         return
     mean = subject.latents.mean
     decode = decoder_of(subject.model)
     rows = "".join(
-        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, i, decode), looks, _step_names(mean[:, i], decode is not None))}"
+        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, mean, i, decode), looks, _step_names(mean[:, i], decode is not None))}"
         for i in range(min(mean.shape[1], _LATENTS))
     )
     how = (
@@ -192,8 +202,7 @@ def _step_names(column: np.ndarray, decoded: bool) -> list[str]:
     return [f"{v:.2g}" for v in _values_along(column)] if decoded else [f"part {i + 1}" for i in range(_STEPS)]
 
 
-def _along(subject: Subject, latent: int, decode: Any) -> dict[str, np.ndarray]:
-    mean = subject.latents.mean  # type: ignore[union-attr]
+def _along(subject: Subject, mean: np.ndarray, latent: int, decode: Decoder | None) -> dict[str, np.ndarray]:
     if decode is not None:
         points = np.repeat(np.median(mean, axis=0)[None], _STEPS, axis=0)
         points[:, latent] = _values_along(mean[:, latent])
@@ -208,11 +217,13 @@ def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray |
     weights = seen.astype(float) if weight is None else seen * weight[rows]
     if weights.sum() == 0:
         return np.zeros(values.shape[1:])
-    return np.tensordot(weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1)
+    return np.tensordot(
+        weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1
+    )
 
 
 def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
-    """Images side by side, or a table of numbers, for each modality."""
+    """Return images side by side, or a table of numbers, for each modality."""
     drawn = []
     for look in looks.values():
         if look.name not in arrays:
@@ -226,7 +237,7 @@ def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[s
 
 
 def _figures(look: Look, rows: np.ndarray, names: list[str]) -> str:
-    """One line for each column of a table, one place for each step or cluster."""
+    """Return one line for each column of a table, one place for each step or cluster."""
     head = "".join(f"<th>{html.escape(n)}</th>" for n in ("", *names))
     lines = "".join(
         f"<tr><td>{html.escape(column)}</td>" + "".join(f"<td>{short(v)}</td>" for v in rows[:, i]) + "</tr>"
@@ -254,13 +265,13 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
 
 
 def _drawn_clusters(subject: Subject, clusters: np.ndarray) -> dict[str, np.ndarray]:
-    """What the model expects in each cluster: every node set to its value there."""
+    """Return what the model expects in each cluster: every node set to its value there."""
     model = subject.model
-    if not subject.nodes or not isinstance(model, CanBeIntervenedOn):
+    if not subject.nodes or not isinstance(model, CanBeIntervenedOn) or not isinstance(model, HasGraph):
         return {}
     graph, _ = graph_of(model)
     cells = np.stack(np.unravel_index(clusters, graph.outcomes), axis=1)
     every = [dict(zip(graph.names, map(int, cell), strict=True)) for cell in cells]
     seed, first = subject.settings.seed, subject.data.names[0]
-    drawn = [with_warnings(lambda do=do: sampled(model, _DRAWS, do, seed, first))[0] for do in every]
+    drawn = [with_warnings(partial(sampled, model, _DRAWS, do, seed, first))[0] for do in every]
     return {name: np.stack([np.mean(one[name], axis=0) for one in drawn]) for name in drawn[0]}

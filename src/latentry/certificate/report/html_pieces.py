@@ -15,25 +15,59 @@ MARKS = {"certified": "✓", "refuted": "✗", "not refuted": "○", "cannot say
 
 
 def card(title: str, question: str, body: str, *, wide: bool = False, long: bool = False) -> str:
-    """A box of the page."""
+    """Return a box of the page.
+
+    Args:
+        title: Of the box.
+        question: That it answers; empty for none.
+        body: HTML.
+        wide: Whether it takes the whole width.
+        long: Whether it may be taller than others.
+
+    Returns:
+        HTML.
+    """
     classes = "card" + (" wide" if wide else "") + (" long" if long else "")
     asked = f'<p class="question">{html.escape(question)}</p>' if question else ""
     return f'<section class="{classes}"><h2>{html.escape(title)}</h2>{asked}{body}</section>'
 
 
 def chip(status: str) -> str:
-    """A verdict's word, with a mark that needs no colour."""
+    """Return a verdict's word, with a mark that needs no colour.
+
+    Args:
+        status: One of the keys of :data:`MARKS`.
+
+    Returns:
+        HTML.
+    """
     return f'<span class="chip {status.replace(" ", "-")}">{MARKS[status]} {html.escape(status)}</span>'
 
 
 def bullets(sentences: Iterable[str]) -> str:
-    """A list of sentences; nothing for none."""
+    """Return a list of sentences.
+
+    Args:
+        sentences: As text.
+
+    Returns:
+        HTML; empty for none.
+    """
     items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """Cells are HTML already; columns in ``numbers`` do not wrap."""
+    """Return a table.
+
+    Args:
+        head: Titles of the columns, as text.
+        rows: Cells, as HTML.
+        numbers: Columns that do not wrap.
+
+    Returns:
+        HTML.
+    """
     top = "".join(f"<th>{html.escape(title)}</th>" for title in head)
     body = "".join(
         "<tr>"
@@ -45,7 +79,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[
 
 
 def number_words(number: Number) -> str:
-    """A number with its direction or its interval."""
+    """Return a number with its direction or its interval.
+
+    Args:
+        number: A bound or an estimate.
+
+    Returns:
+        Text.
+    """
     if isinstance(number, Bound):
         sign = {"exact": "", "upper": "≤ ", "lower": "≥ ", "estimate": "≈ "}[number.direction]
         return sign + _short(number.value)

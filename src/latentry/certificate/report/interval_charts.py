@@ -6,7 +6,6 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,15 @@ class _Scale:
 
 
 def bars(rows: Sequence[Bar], unit: str) -> str:
-    """Horizontal bars from zero, with whiskers."""
+    """Draw horizontal bars from zero, with whiskers.
+
+    Args:
+        rows: One for each bar.
+        unit: Of the values.
+
+    Returns:
+        SVG.
+    """
     known = [v for row in rows for v in (row.value, row.high) if math.isfinite(v)]
     scale = _Scale.of([row.name for row in rows], max([0.05, *known]))
     marks = []
@@ -83,7 +90,16 @@ def _whisker(row: Bar, y: float, scale: _Scale) -> list[str]:
 
 
 def spans(rows: Sequence[Span], limit: float, unit: str) -> str:
-    """Spans of what is still possible, beside the limit that was declared."""
+    """Draw spans of what is still possible, beside the limit that was declared.
+
+    Args:
+        rows: One for each span.
+        limit: As declared.
+        unit: Of the values.
+
+    Returns:
+        SVG.
+    """
     known = [v for row in rows for v in (row.low, row.high) if v is not None]
     scale = _Scale.of([row.name for row in rows], max([2.0 * limit, *known]))
     x, bottom = scale.at(limit), 10 + len(rows) * _LINE
@@ -93,7 +109,7 @@ def spans(rows: Sequence[Span], limit: float, unit: str) -> str:
 
 
 def _span(row: Span, y: float, scale: _Scale) -> list[str]:
-    """A bar from the lower to the upper bound; dots where nothing bounds it from above."""
+    """Draw a bar from the lower to the upper bound; dots where nothing bounds it from above."""
     low = scale.at(row.low or 0.0)
     high = max(_WIDTH - _RIGHT if row.high is None else scale.at(row.high), low + 0.5)
     dash = ' stroke-dasharray="1 13"' if row.high is None else ""
@@ -121,7 +137,8 @@ def _framed(marks: list[str], rows: int, scale: _Scale, unit: str) -> str:
     return f'<svg class="chart" viewBox="0 0 {_WIDTH} {bottom + _FOOT}" role="img">{body}</svg>'
 
 
-def _ticks(top: float) -> Any:
+def _ticks(top: float) -> list[float]:
     step = 10.0 ** math.floor(math.log10(top / 4))
     step *= next(f for f in (1, 2, 5, 10) if top / (step * f) <= 5)
-    return np.arange(0, math.floor(top / step) + 1) * step
+    ticks: list[float] = (np.arange(0, math.floor(top / step) + 1) * step).tolist()
+    return ticks

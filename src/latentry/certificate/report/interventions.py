@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from latentry.certificate.audits.causal import graph_of
 from latentry.certificate.report.decoding import sampled, with_warnings
 from latentry.certificate.report.row_images import Look, drawing, look_of
 from latentry.certificate.subject import Subject
-from latentry.contracts import CanBeIntervenedOn
+from latentry.contracts import CanBeIntervenedOn, HasGraph
 
 __all__ = ["interventions"]
 
@@ -19,17 +20,25 @@ _DRAWS = 48
 
 
 def interventions(subject: Subject) -> str:
-    """Choose a node's value and see what the model then generates; computed here, shown by the page."""
+    """Draw what the model generates for each value of each node; computed here, shown by the page.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        HTML; empty for a model without nodes that can be set.
+    """
     model = subject.model
-    if not subject.nodes or not isinstance(model, CanBeIntervenedOn):
+    if not subject.nodes or not isinstance(model, CanBeIntervenedOn) or not isinstance(model, HasGraph):
         return ""
     looks = {n: look_of(n, np.asarray(subject.data[n]), subject.data.columns.get(n)) for n in subject.data.names}
-    graph, _ = graph_of(subject.model)
+    graph, _ = graph_of(model)
     choices = [(name, value) for name, size in zip(graph.names, graph.outcomes, strict=True) for value in range(size)]
     buttons, views = [], []
     for number, (name, value) in enumerate([("", 0), *choices[:_SETTINGS]]):
         done = {name: value} if name else None
-        drawn, said = with_warnings(lambda done=done: sampled(model, _DRAWS, done, subject.settings.seed, subject.data.names[0]))
+        first = subject.data.names[0]
+        drawn, said = with_warnings(partial(sampled, model, _DRAWS, done, subject.settings.seed, first))
         words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
 import numpy as np
+
+from latentry.certificate.question import Fields
 
 __all__ = ["BOX", "plot"]
 
 BOX = {"width": 640, "height": 440, "left": 52, "right": 628, "top": 12, "bottom": 392}
 
 
-def plot(axes: list[dict[str, Any]], colour: dict[str, Any]) -> str:
-    """Points by colour; axes are drawn by the script, and named here for a page without one."""
+def plot(axes: list[Fields], colour: Fields) -> str:
+    """Draw points by colour; axes are drawn by the script, and named here for a page without one.
+
+    Args:
+        axes: Name and values of each, at least two.
+        colour: Labels, the code of each point, and whether they are ordered.
+
+    Returns:
+        SVG.
+    """
     x = _placed(axes[0]["values"], BOX["left"], BOX["right"])
     y = _placed(axes[1]["values"], BOX["bottom"], BOX["top"])
     codes, kind = np.asarray(colour["codes"]), "s" if colour["ordered"] else "c"

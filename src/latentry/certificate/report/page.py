@@ -19,11 +19,20 @@ _SCRIPT = (_HERE / "script.js").read_text(encoding="utf-8")
 
 
 def page_of(certificate: Certificate, subject: Subject | None, title: str = "") -> str:
-    """HTML of a certificate, with images of the rows if they are at hand."""
+    """Return the page of a certificate, with images of the rows if they are at hand.
+
+    Args:
+        certificate: To be shown.
+        subject: Rows and model; None if they are not at hand.
+        title: Of the page; one is made by default.
+
+    Returns:
+        HTML.
+    """
     name = title or f"{certificate.subject['kind']}: what may be believed"
     drawn = list(gallery(subject)) if subject is not None else []
-    pictures = {"causal": interventions(subject)} if subject is not None else {}
-    body = "".join([*drawn, *cards(certificate, pictures), *closing(certificate)])
+    images = {"causal": interventions(subject)} if subject is not None else {}
+    body = "".join([*drawn, *cards(certificate, images), *closing(certificate)])
     record = certificate.to_json().replace("<", "\\u003c")  # no text in it can end the script element
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"

@@ -25,7 +25,16 @@ class Look:
 
 
 def look_of(name: str, values: np.ndarray, columns: tuple[str, ...] | None) -> Look:
-    """An image has two axes and perhaps colours, a curve one long axis, a table the rest."""
+    """Choose how to show a modality: an image has two axes and perhaps colours, a curve one long axis, a table the rest.
+
+    Args:
+        name: Of the modality.
+        values: (rows, ...).
+        columns: Their names, if there are any.
+
+    Returns:
+        Kind and range.
+    """
     shape = values.shape[1:]
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -42,7 +51,16 @@ def look_of(name: str, values: np.ndarray, columns: tuple[str, ...] | None) -> L
 
 
 def drawing(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> str:
-    """One row as HTML; curves may have others drawn faintly beside them."""
+    """Draw one row.
+
+    Args:
+        look: Of its modality.
+        row: Without the axis of rows.
+        beside: For curves, others that are drawn faintly.
+
+    Returns:
+        HTML.
+    """
     if look.kind == "image":
         return f'<img class="picture" alt="{html.escape(look.name)}" src="{png(scaled(look, row))}">'
     if look.kind == "curve":
@@ -57,7 +75,13 @@ def drawing(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> st
 
 
 def short(value: float) -> str:
-    """A number of three digits, without a power of ten where none is needed.
+    """Write a number with three digits, without a power of ten where none is needed.
+
+    Args:
+        value: The number.
+
+    Returns:
+        Text.
 
     >>> short(5112.4), short(0.01234), short(3e-7)
     ('5112', '0.0123', '3e-07')
@@ -66,16 +90,35 @@ def short(value: float) -> str:
 
 
 def scaled(look: Look, values: np.ndarray) -> np.ndarray:
-    """Values as bytes, on the modality's own scale."""
+    """Return values as bytes, on the modality's own scale.
+
+    Args:
+        look: Of the modality.
+        values: Of any shape.
+
+    Returns:
+        Bytes of the same shape.
+    """
     fraction = (np.asarray(values, dtype=float) - look.low) / (look.high - look.low)
-    return np.round(255 * np.clip(np.nan_to_num(fraction), 0, 1)).astype(np.uint8)
+    pixels: np.ndarray = np.round(255 * np.clip(np.nan_to_num(fraction), 0, 1)).astype(np.uint8)
+    return pixels
 
 
 def thinned(row: np.ndarray, points: int = 64) -> np.ndarray:
-    """The first channel of a curve at so many points."""
+    """Return the first channel of a curve at so many points.
+
+    Args:
+        row: (length,) or (length, channels).
+        points: At most so many.
+
+    Returns:
+        (points,).
+    """
     line = np.asarray(row, dtype=float)
     line = line[:, 0] if line.ndim == 2 else line
-    return np.interp(np.linspace(0, len(line) - 1, min(points, len(line))), np.arange(len(line)), line)
+    along = np.linspace(0, len(line) - 1, min(points, len(line)))
+    thin: np.ndarray = np.interp(along, np.arange(len(line)), line)
+    return thin
 
 
 def _curve(look: Look, row: np.ndarray) -> str:
@@ -85,7 +128,13 @@ def _curve(look: Look, row: np.ndarray) -> str:
 
 
 def png(image: np.ndarray) -> str:
-    """Bytes (h, w) or (h, w, 1 | 3 | 4) as a data address.
+    """Encode an image as a data address.
+
+    Args:
+        image: Bytes (h, w) or (h, w, 1 | 3 | 4).
+
+    Returns:
+        A PNG in base64.
 
     >>> png(np.zeros((2, 2), np.uint8))[:22]
     'data:image/png;base64,'
@@ -105,7 +154,14 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def shrunk(images: np.ndarray, side: int) -> np.ndarray:
-    """Images (rows, h, w[, c]) averaged down so that neither side is longer than that.
+    """Average images down so that neither side is longer than that.
+
+    Args:
+        images: (rows, h, w) or (rows, h, w, channels).
+        side: The longest side, in pixels.
+
+    Returns:
+        Images with sides of at most so many pixels.
 
     >>> shrunk(np.ones((3, 64, 32, 1)), 16).shape
     (3, 16, 8, 1)
@@ -116,11 +172,21 @@ def shrunk(images: np.ndarray, side: int) -> np.ndarray:
     high, wide = (images.shape[1] // step) * step, (images.shape[2] // step) * step
     cut = images[:, :high, :wide]
     parts = cut.reshape(len(cut), high // step, step, wide // step, step, *cut.shape[3:])
-    return parts.mean(axis=(2, 4))
+    means: np.ndarray = parts.mean(axis=(2, 4))
+    return means
 
 
 def sprite(look: Look, images: np.ndarray, budget: int) -> dict[str, object]:
-    """All images on one sheet, small enough that the raw sheet has at most so many bytes."""
+    """Put all images on one sheet, small enough that the raw sheet has at most so many bytes.
+
+    Args:
+        look: Of the modality.
+        images: (rows, h, w) or (rows, h, w, channels).
+        budget: In bytes.
+
+    Returns:
+        The sheet, and how many images it has across and of which size.
+    """
     colours = images.shape[3] if images.ndim == 4 else 1
     side = int(np.clip(np.sqrt(budget / (len(images) * colours)), 8, 64))
     small = scaled(look, shrunk(images, side))

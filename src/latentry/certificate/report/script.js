@@ -73,7 +73,7 @@ if (holder) {
   draw();
 }
 
-// Set a node: the decoded pictures were computed beforehand.
+// Set a node: the decoded images were computed beforehand.
 for (const button of document.querySelectorAll("[data-do]"))
   button.addEventListener("click", () => {
     for (const other of document.querySelectorAll("[data-do]")) other.setAttribute("aria-pressed", String(other === button));

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
 from latentry import graphs
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.line_charts import Series, line_chart
-from latentry.certificate.question import Part
+from latentry.certificate.question import Fields, Part
 from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
 from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Estimate, Verdict
 
-__all__ = ["cards", "closing", "top_box"]
+__all__ = ["cards", "closing", "shown_status", "top_box"]
 
 
 def top_box(certificate: Certificate) -> str:
-    """The answers, one line each, and an alarm when the controls failed."""
+    """Return the answers, one line each, and an alarm when the controls failed.
+
+    Args:
+        certificate: To be shown.
+
+    Returns:
+        HTML.
+    """
     alarm = ""
     if not certificate.trusted:
         alarm = f'<div class="alarm" role="alert"><b>{html.escape(_sentence(certificate["controls"].verdict.sentence))}</b></div>'
@@ -38,18 +44,25 @@ def _line(part: Part) -> str:
 
 
 def _subline(name: str, claim: Verdict) -> str:
-    """One of several latents that the part asked about."""
+    """Return the line of one of several latents that the part asked about."""
     words = html.escape(_sentence(claim.sentence) + _power(claim))
     return f'<div class="verdict one"><span>{html.escape(name)}</span>{chip(claim.status)}<p>{words}</p></div>'
 
 
 def _power(verdict: Verdict) -> str:
-    """The power of a test that did not refute."""
+    """Return the power of a test that did not refute, in words."""
     return f" (power {verdict.power:.2f})" if verdict.status == "not refuted" else ""
 
 
 def shown_status(part: Part) -> str:
-    """Information is measured, not judged."""
+    """Return the word for a part's answer; information is measured, not judged.
+
+    Args:
+        part: Of a certificate.
+
+    Returns:
+        One of the keys of :data:`MARKS`.
+    """
     return "measured" if part.name == "informative" else part.verdict.status
 
 
@@ -57,14 +70,29 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def cards(certificate: Certificate, pictures: dict[str, str]) -> Iterator[str]:
-    """One card for each part; images of rows are put where they belong."""
-    drawn = {"informative": _informative, "natural": _natural, "causal": _causal, "fit": _fit, "controls": _controls}
+def cards(certificate: Certificate, images: dict[str, str]) -> Iterator[str]:
+    """Yield one card for each part; images of rows are put where they belong.
+
+    Args:
+        certificate: To be shown.
+        images: HTML of images, by the name of the part.
+
+    Returns:
+        An iterator over HTML.
+    """
+    drawn: dict[str, Callable[[Part], str]] = {
+        "informative": _informative,
+        "natural": _natural,
+        "causal": _causal,
+        "fit": _fit,
+        "controls": _controls,
+    }
     for name in ("causal", "informative", "natural", "identifiable", "fit", "controls"):
         if name not in certificate.parts:
             continue
         part = certificate.parts[name]
-        body = drawn.get(name, lambda part: "")(part) + pictures.get(name, "") + bullets(part.notes) + _numbers(part)
+        chart = drawn[name](part) if name in drawn else ""
+        body = chart + images.get(name, "") + bullets(part.notes) + _numbers(part)
         words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
         yield card(_titles[name], part.question, words + body, long=True)
         if part.details.get("physics"):
@@ -82,7 +110,7 @@ _titles = {
 
 
 def _numbers(part: Part) -> str:
-    """Every claim and number behind a verdict, folded away."""
+    """Return every claim and number behind a verdict, folded away."""
     rows = [[html.escape(name), chip(v.status), html.escape(_sentence(v.sentence))] for name, v in part.claims.items()]
     claims = table(("claim", "answer", "why"), rows) if rows and part.name != "controls" else ""
     figures = [
@@ -144,7 +172,7 @@ def _fit(part: Part) -> str:
 
 
 def _physics(part: Part) -> str:
-    """Parameters of the experts, each with its standard error: one line for each cluster, or value of a node."""
+    """Return parameters of the experts with standard errors: one line for each cluster, or value of a node."""
     drawn = []
     for (modality, per), same in groupby(part.details["physics"], key=lambda row: (row["modality"], row["per"])):
         rows = [*same]
@@ -161,7 +189,7 @@ def _physics(part: Part) -> str:
 
 
 def _place(per: str, number: int) -> str:
-    """Where a parameter has this value."""
+    """Say where a parameter has this value."""
     return "all rows" if per == "all" else f"cluster {number}" if per == "cluster" else f"{per} = {number}"
 
 
@@ -170,8 +198,8 @@ def _with_error(pair: Sequence[float | None]) -> str:
     return f"{value:.4g}" if error is None else f"{value:.4g} ± {error:.1g}"
 
 
-def _column(history: Any, name: str) -> np.ndarray:
-    """Losses, without a first few that would flatten all the rest."""
+def _column(history: Sequence[Fields], name: str) -> np.ndarray:
+    """Return losses, without a first few that would flatten all the rest."""
     values = np.array([math.nan if row.get(name) is None else row[name] for row in history], dtype=float)
     known = values[np.isfinite(values)]
     if len(known) < 5:
@@ -189,7 +217,14 @@ def _controls(part: Part) -> str:
 
 
 def closing(certificate: Certificate) -> Iterator[str]:
-    """What would make it stronger, assumptions, methods, and the record itself."""
+    """Yield what would make it stronger, assumptions, methods, and the record itself.
+
+    Args:
+        certificate: To be shown.
+
+    Returns:
+        An iterator over HTML.
+    """
     changes = [
         f"{_sentence(name)}: {part.verdict.change}."
         for name, part in certificate.parts.items()

@@ -18,19 +18,19 @@ _NUMBER = re.compile(r"([+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf|
 
 
 def read(path: Path, roles: Roles) -> Dataset:
-    """The first line names the columns."""
+    """Read a table whose first line names the columns."""
     return from_columns(columns(path), roles)
 
 
 def columns(path: Path) -> dict[str, np.ndarray]:
-    """Each column by its name: integers, numbers or text."""
+    """Read each column by its name: integers, numbers or text."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = [line for line in csv.reader(file) if line]
     except (UnicodeDecodeError, csv.Error) as problem:
-        raise DataError(f"{path} is not text in UTF-8 ({problem}).") from problem
+        raise DataError(f"{path}: not text in UTF-8 ({problem}). Save it as UTF-8.") from problem
     if len(lines) < 2:
-        raise DataError(f"{path} has no row: a first line with column names and at least one row are needed.")
+        raise DataError(f"{path}: has no row. Give a first line with column names, and at least one row.")
     names, rows = lines[0], lines[1:]
     _check(path, names, rows)
     cells = {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -40,14 +40,16 @@ def columns(path: Path) -> dict[str, np.ndarray]:
 def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
-            raise DataError(f"{path}, line {number}: {len(row)} cells for {len(names)} columns.")
+            raise DataError(
+                f"{path}, line {number}: {len(row)} cells for {len(names)} columns. Give as many as there are columns."
+            )
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{path}: two columns are called {twice!r}; rename one.")
+        raise DataError(f"{path}: two columns are called {twice!r}. Rename one.")
 
 
 def _column(cells: list[str]) -> np.ndarray:
-    """Integers if all are, else numbers if all are, else text; what is empty is missing."""
+    """Read integers if all are, else numbers if all are, else text; what is empty is missing."""
     if all(_WHOLE.fullmatch(cell.strip()) for cell in cells):
         return np.array([int(cell) for cell in cells])
     # Codes such as 007 and 1_0 are text, although Python would read them as numbers.
@@ -59,7 +61,7 @@ def _column(cells: list[str]) -> np.ndarray:
 
 
 def write(data: Dataset, path: Path) -> None:
-    """Numbers are written so that they read back exactly."""
+    """Write a table whose numbers read back exactly."""
     table = to_columns(data)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -12,16 +12,16 @@ from latentry.errors import DataError
 
 
 def read(path: Path, roles: Roles) -> Dataset:
-    """The array as the single modality ``x``; it stays on disk."""
+    """Read the array as a single modality, which stays on disk."""
     if roles.domain or roles.factors:
-        raise DataError(f"{path} holds one array and no domain or factors: use Dataset(array, domain=...) or npz.")
+        raise DataError(f"{path}: holds one array and no domain or factors. Use Dataset(array, domain=...) or npz.")
     return Dataset({roles.only(): np.load(path, mmap_mode="r", allow_pickle=False)})
 
 
 def write(data: Dataset, path: Path) -> None:
-    """The single modality, without domain, factors or holes."""
+    """Write the single modality, without domain, factors or holes."""
     name = data.names[0]
     more = data.domain is not None or data.factors or data.rows is not None or data.columns
     if len(data.names) > 1 or more or not data.observed[name].all():
-        raise DataError(f"{path.name}: a npy file holds one whole modality and nothing else; write npz instead.")
+        raise DataError(f"{path.name}: a npy file holds one whole modality and nothing else. Write npz instead.")
     np.save(path, np.asarray(data[name]), allow_pickle=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -14,22 +14,22 @@ from latentry.errors import DataError
 
 
 def read(path: Path, roles: Roles) -> Dataset:
-    """All arrays of the archive; objects inside are refused."""
+    """Read all arrays of the archive; objects inside are refused."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return from_arrays({name: archive[name] for name in archive.files}, roles)
     except zipfile.BadZipFile as problem:
-        raise DataError(f"{path} is not a whole npz archive ({problem}): write it again.") from problem
+        raise DataError(f"{path}: not a whole npz archive ({problem}). Write it again.") from problem
 
 
 def write(data: Dataset, path: Path) -> None:
-    """One compressed archive."""
-    arrays: dict[str, Any] = {name: np.asarray(array) for name, array in to_arrays(data).items()}
+    """Write one compressed archive."""
+    arrays: dict[str, np.ndarray] = {name: np.asarray(array) for name, array in to_arrays(data).items()}
     with open(path, "wb") as file:
         _save(file, arrays)
 
 
-def _save(file: IO[bytes], arrays: dict[str, Any]) -> None:
+def _save(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
     # As savez_compressed, which would take an array called "file" for its own argument.
     with zipfile.ZipFile(file, "w", compression=zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():

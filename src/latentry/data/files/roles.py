@@ -11,6 +11,7 @@ import numpy as np
 
 from latentry.data.dataset import Dataset
 from latentry.data.domain import Domain
+from latentry.data.inputs import StoredRows
 from latentry.errors import DataError, nearest
 
 __all__ = ["Roles", "from_arrays", "header", "to_arrays"]
@@ -21,46 +22,93 @@ _OBSERVED, _FACTOR, _DOMAIN, _ROWS = "@observed/", "@factor/", "@domain", "@rows
 
 @dataclass(frozen=True)
 class Roles:
-    """What the reader was told: empty fields are left to the file."""
+    """What the call says of a file: empty fields are left to the file."""
 
     domain: tuple[str, ...] = ()
     modalities: Mapping[str, tuple[str, ...]] | None = None  # modality -> columns; () takes an array whole
     factors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, domain: Any, modalities: Any, factors: Iterable[str]) -> Roles:
-        """From the arguments of :func:`latentry.read`."""
+    def of(
+        cls,
+        domain: str | Iterable[str] | None,
+        modalities: Iterable[str] | Mapping[str, Iterable[str]] | None,
+        factors: Iterable[str],
+    ) -> Roles:
+        """Return the roles that the arguments of :func:`latentry.read` say.
+
+        Args:
+            domain: Name of an array or column, or several.
+            modalities: Names of arrays, or of columns by modality.
+            factors: Names of arrays or columns.
+
+        Returns:
+            The roles.
+        """
         names = (domain,) if isinstance(domain, str) else tuple(domain or ())
-        if modalities is not None and not isinstance(modalities, Mapping):
-            modalities = dict.fromkeys(modalities, ())
-        chosen = None if modalities is None else {name: tuple(columns) for name, columns in modalities.items()}
-        return cls(names, chosen, tuple(factors))
+        if modalities is None:
+            return cls(names, None, tuple(factors))
+        if not isinstance(modalities, Mapping):
+            return cls(names, dict.fromkeys(modalities, ()), tuple(factors))
+        return cls(names, {name: tuple(columns) for name, columns in modalities.items()}, tuple(factors))
 
     def only(self, default: str = "x") -> str:
-        """The name of the single modality of a file that holds one."""
+        """Return the name of the single modality of a file that holds one.
+
+        Args:
+            default: Where the call does not name it.
+
+        Returns:
+            The name.
+
+        Raises:
+            DataError: If the call names several.
+        """
         if self.modalities is None:
             return default
         if len(self.modalities) != 1:
-            raise DataError(f"the file holds one modality, but {', '.join(self.modalities)} were asked for.")
+            raise DataError(f"modalities={list(self.modalities)}: the file holds one modality. Name one.")
         return next(iter(self.modalities))
 
     def check(self, available: Iterable[str], kind: str = "array") -> None:
-        """Every name that was given must be there."""
+        """Check that every name that was given is there.
+
+        Args:
+            available: Names in the file.
+            kind: What they name, for the message.
+
+        Raises:
+            DataError: By argument and name.
+        """
         known = list(available)
         for argument, names in (("domain", self.domain), ("factors", self.factors)):
             for name in names:
                 if name not in known:
-                    raise DataError(f"{argument} names {kind} {name!r}, which is not there{nearest(name, known)}")
+                    raise DataError(f"{argument}={name!r}: there is no such {kind}{nearest(name, known)}")
 
 
 def header(data: Dataset) -> str:
-    """What a file written by latentry says about itself."""
+    """Return what a file written by latentry says about itself.
+
+    Args:
+        data: The rows.
+
+    Returns:
+        JSON.
+    """
     return json.dumps({"format": 1, "layout": data.layout.to_json(), "factors": list(data.factors)})
 
 
-def to_arrays(data: Dataset) -> dict[str, np.ndarray]:
-    """A dataset as named arrays, header included."""
-    arrays: dict[str, Any] = dict(data.values)
+def to_arrays(data: Dataset) -> dict[str, StoredRows]:
+    """Return a dataset as named arrays, header included.
+
+    Args:
+        data: The rows.
+
+    Returns:
+        Arrays in memory or on disk; the header is text without axes.
+    """
+    arrays: dict[str, StoredRows] = dict(data.values)
     for name, observed in data.observed.items():
         if not observed.all():
             arrays[_OBSERVED + name] = observed
@@ -73,8 +121,19 @@ def to_arrays(data: Dataset) -> dict[str, np.ndarray]:
     return arrays
 
 
-def from_arrays(arrays: Mapping[str, Any], roles: Roles) -> Dataset:
-    """A dataset from named arrays: by their header if they have one, else by the roles."""
+def from_arrays(arrays: Mapping[str, StoredRows], roles: Roles) -> Dataset:
+    """Return a dataset of named arrays: by their header if they have one, else by the roles.
+
+    Args:
+        arrays: In memory or on disk.
+        roles: What the call said of them.
+
+    Returns:
+        The rows.
+
+    Raises:
+        DataError: By name, for arrays that are not there.
+    """
     if KEY in arrays:
         return _chosen(_from_header(arrays, json.loads(str(np.asarray(arrays[KEY])[()]))), roles)
     roles.check(arrays)
@@ -85,9 +144,9 @@ def from_arrays(arrays: Mapping[str, Any], roles: Roles) -> Dataset:
         names = list(roles.modalities)
     for name in names:
         if name not in arrays:
-            raise DataError(f"modalities names array {name!r}, which is not there{nearest(name, arrays)}")
+            raise DataError(f"modalities={name!r}: there is no such array{nearest(name, arrays)}")
     if not names:
-        raise DataError("no array is left to be a modality.")
+        raise DataError("modalities: no array is left to be one. Name fewer arrays as domain or factors.")
     return Dataset(
         {name: arrays[name] for name in names},
         _join([np.asarray(arrays[name]) for name in roles.domain]),
@@ -95,7 +154,7 @@ def from_arrays(arrays: Mapping[str, Any], roles: Roles) -> Dataset:
     )
 
 
-def _from_header(arrays: Mapping[str, Any], about: dict[str, Any]) -> Dataset:
+def _from_header(arrays: Mapping[str, StoredRows], about: dict[str, Any]) -> Dataset:
     layout = about["layout"]
     labels = layout["domain_labels"]
     domain = None
@@ -114,7 +173,7 @@ def _from_header(arrays: Mapping[str, Any], about: dict[str, Any]) -> Dataset:
 
 
 def _chosen(data: Dataset, roles: Roles) -> Dataset:
-    """A file that says its own roles, with what the call asks for on top."""
+    """Return what a file says of itself, with what the call asks for on top."""
     if roles.modalities is not None:
         data = data.select(*roles.modalities)
     ours = roles.domain in ((), ("domain",), (_DOMAIN,))
@@ -124,7 +183,7 @@ def _chosen(data: Dataset, roles: Roles) -> Dataset:
     return data.with_domain(_join([data.factors[name] for name in roles.domain]))
 
 
-def _join(columns: list[np.ndarray]) -> Any:
+def _join(columns: list[np.ndarray]) -> np.ndarray | None:
     if not columns:
         return None
     return columns[0] if len(columns) == 1 else np.column_stack([column.astype(float) for column in columns])

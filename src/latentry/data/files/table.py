@@ -7,7 +7,6 @@ own: ``@domain`` (or ``@domain:0``, ``@domain:1`` … when it has several column
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,18 @@ __all__ = ["from_columns", "to_columns"]
 
 
 def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
-    """A dataset from named columns of numbers or strings."""
+    """Return a dataset of named columns of numbers or strings.
+
+    Args:
+        columns: Each (rows,), by its header.
+        roles: What the call said of them.
+
+    Returns:
+        The rows.
+
+    Raises:
+        DataError: By column, for text that is to be data.
+    """
     roles.check(columns, "column")
     domain = list(roles.domain) or [name for name in columns if name == "@domain" or name.startswith("@domain:")]
     factors = {name: name for name in roles.factors}
@@ -39,27 +49,27 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     )
 
 
-def _groups(names: list[str], roles: Roles, columns: Mapping[str, Any]) -> dict[str, list[str]]:
+def _groups(names: list[str], roles: Roles, columns: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
     if roles.modalities is not None:
         return {modality: _named(modality, chosen, columns) for modality, chosen in roles.modalities.items()}
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(name.split(":", 1)[0] if ":" in name else "x", []).append(name)
     if not groups:
-        raise DataError("no column is left to be data.")
+        raise DataError("modalities: no column is left to be data. Name fewer columns as domain or factors.")
     return groups
 
 
-def _named(modality: str, chosen: tuple[str, ...], columns: Mapping[str, Any]) -> list[str]:
-    """The columns of a modality: those chosen, with or without its prefix, or all that carry its name."""
+def _named(modality: str, chosen: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the columns of a modality: those chosen, with or without its prefix, or all that carry its name."""
     if not chosen:
         own = [name for name in columns if name.startswith(modality + ":")]
         chosen = tuple(own) if own else (modality,)
-    found = [f"{modality}:{name}" if f"{modality}:{name}" in columns else name for name in chosen]
-    for name in found:
+    wanted = [f"{modality}:{name}" if f"{modality}:{name}" in columns else name for name in chosen]
+    for name in wanted:
         if name not in columns:
-            raise DataError(f"modality {modality!r} names column {name!r}, which is not there{nearest(name, columns)}")
-    return found
+            raise DataError(f"modalities[{modality!r}]: there is no column {name!r}{nearest(name, columns)}")
+    return wanted
 
 
 def _numeric(name: str, column: np.ndarray) -> np.ndarray:
@@ -67,10 +77,10 @@ def _numeric(name: str, column: np.ndarray) -> np.ndarray:
         return column
     if column.dtype == object and any(cell is None for cell in column):
         row = next(i for i, cell in enumerate(column) if cell is None)
-        raise DataError(f"column {name!r} holds text and is empty at row {row}; pass it as domain= or leave it out.")
+        raise DataError(f"column {name!r}: holds text and is empty at row {row}. Pass it as domain= or leave it out.")
     raise DataError(
-        f"column {name!r} holds text ({_first_text(column)}); pass it as domain={name!r} or factors={name!r}, "
-        "or name the columns to use in modalities=…"
+        f"column {name!r}: holds text ({_first_text(column)}). Pass it as domain={name!r} or factors={name!r}, "
+        "or name the columns to use in modalities=."
     )
 
 
@@ -83,14 +93,24 @@ def _first_text(column: np.ndarray) -> str:
     return "dates or other objects"
 
 
-def _domain(columns: list[np.ndarray]) -> Any:
+def _domain(columns: list[np.ndarray]) -> np.ndarray | None:
     if not columns:
         return None
     return columns[0] if len(columns) == 1 else np.column_stack([column.astype(float) for column in columns])
 
 
 def to_columns(data: Dataset) -> dict[str, np.ndarray]:
-    """Named columns; a modality of higher rank has no place in a table."""
+    """Return named columns; a modality of higher rank has no place in a table.
+
+    Args:
+        data: The rows.
+
+    Returns:
+        Each (rows,), by its header.
+
+    Raises:
+        DataError: By modality or factor, for rows that are not flat.
+    """
     columns: dict[str, np.ndarray] = {}
     if data.rows is not None:
         columns["@row"] = np.array(data.rows)
@@ -100,7 +120,9 @@ def to_columns(data: Dataset) -> dict[str, np.ndarray]:
         columns |= _domain_columns(data)
     for name, factor in data.factors.items():
         if factor.ndim != 1:
-            raise DataError(f"factor {name!r} has several columns: a table holds one per factor; write npz or zarr.")
+            raise DataError(
+                f"factor {name!r}: has several columns, but a table holds one per factor. Write npz or zarr."
+            )
         columns["@factor:" + name] = factor
     return columns
 
@@ -109,7 +131,7 @@ def _modality_columns(data: Dataset, modality: str) -> dict[str, np.ndarray]:
     array = np.asarray(data[modality])
     if array.ndim != 2:
         raise DataError(
-            f"modality {modality!r} has rows of shape {array.shape[1:]}: a table cannot hold it; write npz or zarr."
+            f"modality {modality!r}: rows of shape {array.shape[1:]}; a table cannot hold it. Write npz or zarr."
         )
     missing = ~data.observed[modality]
     if missing.any():

@@ -3,55 +3,61 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import KEY, Roles, from_arrays, to_arrays
+from latentry.data.inputs import StoredRows
 from latentry.data.lazy_rows import BLOCK_BYTES, blocks, is_lazy
 from latentry.errors import MissingExtra
 
+if TYPE_CHECKING:
+    import zarr
 
-def _library() -> Any:
+
+def _library() -> ModuleType:
     try:
-        import zarr
+        import zarr as library
     except ImportError as problem:
         raise MissingExtra("zarr", "zarr", "a zarr store") from problem
-    return zarr
+    return library
 
 
 def read(path: Path, roles: Roles) -> Dataset:
-    """Arrays of rank 2 and more stay on disk; labels, factors and masks are small and are read."""
+    """Read labels, factors and masks, which are small; arrays of rank 2 and more stay on disk."""
     store = _library().open(str(path), mode="r")
     if not hasattr(store, "arrays"):
         return from_arrays({"x": store}, roles)
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, StoredRows] = {}
     _collect(store, "", arrays)
     if KEY in store.attrs:
-        arrays[KEY] = store.attrs[KEY]
+        arrays[KEY] = np.array(store.attrs[KEY])
     return from_arrays(arrays, roles)
 
 
-def _collect(group: Any, prefix: str, arrays: dict[str, Any]) -> None:
+def _collect(group: zarr.Group, prefix: str, arrays: dict[str, StoredRows]) -> None:
     for name, array in group.arrays():
-        arrays[prefix + name] = array if array.ndim >= 2 else _small(array)
+        arrays[prefix + name] = cast(StoredRows, array) if array.ndim >= 2 else _small(array)
     for name, inner in group.groups():
         _collect(inner, f"{prefix}{name}/", arrays)
 
 
-def _small(array: Any) -> np.ndarray:
+def _small(array: zarr.Array[Any]) -> np.ndarray:
     values = np.asarray(array[...])
     return np.array(values.tolist()) if values.dtype.kind in "OT" else values
 
 
 def is_store(path: Path) -> bool:
-    """Whether a folder is a zarr group or array."""
+    """Return whether a folder is a zarr group or array."""
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zarray"))
 
 
 def write(data: Dataset, path: Path) -> None:
-    """Chunks of about a megabyte, whole rows each; data on disk are copied piece by piece."""
+    """Write chunks of about a megabyte, whole rows each; data on disk are copied piece by piece."""
     root = _library().open_group(str(path), mode="w")
     for name, array in to_arrays(data).items():
         if name == KEY:
@@ -67,10 +73,10 @@ def write(data: Dataset, path: Path) -> None:
             stored[...] = array
 
 
-def _dtype(array: Any) -> Any:
+def _dtype(array: StoredRows) -> DTypeLike:
     return str if np.dtype(array.dtype).kind == "U" else array.dtype
 
 
-def _chunks(array: Any) -> tuple[int, ...]:
+def _chunks(array: StoredRows) -> tuple[int, ...]:
     size = max(1, int(np.prod(array.shape[1:])) * np.dtype(array.dtype).itemsize)
     return (min(array.shape[0], max(1, BLOCK_BYTES // size)), *array.shape[1:])

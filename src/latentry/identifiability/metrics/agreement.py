@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.identifiability.metrics.matching import as_columns, match, mcc
+from latentry.identifiability.metrics.matching import Columns, as_columns, match, mcc
 
 __all__ = ["Agreement", "agreement"]
 
@@ -35,14 +34,14 @@ class Agreement:
 
     @property
     def lowest(self) -> float:
-        """The worst pair."""
+        """Return the mean correlation coefficient of the worst pair."""
         return float(self.table.min())
 
 
-def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: float = 0.9) -> Agreement:
-    """Pairwise mean correlation coefficients between latents that restarts give for the same held-out rows.
+def agreement(latents: Sequence[Columns], *, method: str = "spearman", threshold: float = 0.9) -> Agreement:
+    """Compute mean correlation coefficients between the latents that restarts give for the same held-out rows.
 
-    A model that is identified finds the same latents from every start, up to order, scale and sign. Agreement does not prove
+    A model that is identified reaches the same latents from every start, up to order, scale and sign. Agreement does not prove
     that they are the true ones: all restarts may share a bias. Disagreement of fits of equal likelihood does show that the
     data leave the latents open.
 
@@ -51,6 +50,12 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
         method: "spearman" or "pearson".
         threshold: The least score that counts as agreement, declared beforehand.
 
+    Returns:
+        Tables of scores, and a verdict.
+
+    Raises:
+        DataError: If there are fewer than 2 restarts, or their rows differ.
+
     >>> s = np.random.default_rng(0).normal(size=(400, 2))
     >>> print(agreement([s, -s[:, ::-1], 2 * s]).verdict)
     cannot say: the 3 restarts agree (mcc at least 1.00), as they would if the latents were identified, or shared one bias.
@@ -58,18 +63,13 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
     refuted: the 2 restarts do not agree (lowest mcc 0.70, declared 0.9), but do up to a linear map (1.00): the latents stay mixed.
     """
     if len(latents) < 2:
-        raise DataError(f"{len(latents)} restart: agreement needs at least 2.")
+        raise DataError(f"latents: has {len(latents)} restart, too few to agree. Give at least 2.")
     model = next((i for i, z in enumerate(latents) if isinstance(z, BaseEstimator)), None)
     if model is not None:
-        raise DataError(f"latents[{model}] is a model: give what it finds, [model.transform(held_out) for each model].")
-    tables = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]
-    for i, z in enumerate(tables):
-        if z.shape != tables[0].shape:
-            raise DataError(
-                f"latents[{i}] has shape {z.shape} and latents[0] has {tables[0].shape}: give the same rows."
-            )
+        raise DataError(f"latents[{model}] is a model. Give its latents: [model.transform(held_out) for each model].")
+    tables = _checked(latents)
     if not 0 < threshold <= 1:
-        raise DataError(f"threshold = {threshold!r}: give a correlation between 0 and 1.")
+        raise DataError(f"threshold={threshold!r}: is no correlation. Give a number between 0 and 1.")
     table, weak = np.ones((len(tables),) * 2), np.full((len(tables),) * 2, np.nan)
     half = len(tables[0]) // 2
     order = np.random.default_rng(0).permutation(len(tables[0]))  # rows may come sorted by domain
@@ -83,6 +83,16 @@ def agreement(latents: Sequence[Any], *, method: str = "spearman", threshold: fl
     return Agreement(table, weak, per_latent, _verdict(table, weak, threshold))
 
 
+def _checked(latents: Sequence[Columns]) -> list[np.ndarray]:
+    tables = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]
+    for i, z in enumerate(tables):
+        if z.shape != tables[0].shape:
+            raise DataError(
+                f"latents[{i}] has shape {z.shape} and latents[0] has {tables[0].shape}. Give the same rows of both."
+            )
+    return tables
+
+
 def _verdict(table: np.ndarray, weak: np.ndarray, threshold: float) -> Verdict:
     lowest, restarts = float(table.min()), len(table)
     if lowest >= threshold:
@@ -93,7 +103,7 @@ def _verdict(table: np.ndarray, weak: np.ndarray, threshold: float) -> Verdict:
         return Verdict(
             "cannot say", sentence, {}, "an audit of the changes between domains, which says whether they suffice"
         )
-    linear = float(weak[np.triu_indices(restarts, 1)].min())  # not a number when there are too few rows to tell
+    linear = float(weak[np.triu_indices(restarts, 1)].min())  # NaN when there are too few rows
     up_to = f", but do up to a linear map ({linear:.2f}): the latents stay mixed" if linear >= threshold else ""
     sentence = f"the {restarts} restarts do not agree (lowest mcc {lowest:.2f}, declared {threshold:g}){up_to}."
     change = "longer training, if their likelihoods differ; otherwise domains in which variances change"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -19,7 +20,7 @@ from sklearn.svm import LinearSVC
 from latentry.data import column_scales
 from latentry.errors import DataError, nearest
 from latentry.identifiability.metrics.factors import Factor, as_factors, same_rows
-from latentry.identifiability.metrics.matching import as_columns
+from latentry.identifiability.metrics.matching import Columns, as_columns
 
 __all__ = ["DCI", "dci", "mig", "sap"]
 
@@ -48,8 +49,8 @@ class DCI:
     informed: np.ndarray
 
 
-def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", seed: int = 0) -> DCI:
-    r"""Disentanglement, completeness, informativeness (Eastwood and Williams, 2018).
+def dci(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns], learner: str = "forest", seed: int = 0) -> DCI:
+    r"""Compute disentanglement, completeness and informativeness (Eastwood and Williams, 2018).
 
     Predict every factor j from all latents; let :math:`R_{ij}` be the importance of latent i. With
     :math:`P_{ij} = R_{ij} / \sum_k R_{ik}` over factors, latent i is disentangled by
@@ -64,13 +65,19 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
             latents).
         seed: Of the learner.
 
+    Returns:
+        The three scores, and the importance of each latent for each factor.
+
+    Raises:
+        DataError: If the learner is not known, rows differ, or a factor is constant.
+
     >>> s = np.random.default_rng(0).normal(size=(800, 2))
-    >>> found = dci(3 * s[:400, ::-1], s[:400], fit_on=(3 * s[400:, ::-1], s[400:]), learner="lasso")
-    >>> round(found.disentanglement, 2), round(found.completeness, 2), round(found.informativeness, 2)
+    >>> score = dci(3 * s[:400, ::-1], s[:400], fit_on=(3 * s[400:, ::-1], s[400:]), learner="lasso")
+    >>> round(score.disentanglement, 2), round(score.completeness, 2), round(score.informativeness, 2)
     (1.0, 1.0, 1.0)
     """
     if learner not in _LEARNERS:
-        raise DataError(f"learner = {learner!r} is not known{nearest(str(learner), _LEARNERS)}")
+        raise DataError(f"learner={learner!r}: is not known{nearest(str(learner), _LEARNERS)}")
     latents, factors, train, known = _both(z, s, fit_on)
     scale = column_scales(train)
     importance, informed = np.zeros((train.shape[1], len(factors))), np.zeros(len(factors))
@@ -79,7 +86,7 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
         weights = _importance(fitted)
         importance[:, j] = weights / max(weights.sum(), np.finfo(float).tiny)
         informed[j] = _gain(unseen, fitted.predict(latents / scale))
-    per_latent, per_factor = _concentration(importance), _concentration(importance.T)
+    per_latent, per_factor = concentration(importance), concentration(importance.T)
     weight = importance.sum(axis=1) / max(importance.sum(), np.finfo(float).tiny)
     return DCI(
         float(weight @ per_latent),
@@ -92,36 +99,60 @@ def dci(z: Any, s: Any, *, fit_on: tuple[Any, Any], learner: str = "forest", see
     )
 
 
-def mig(z: Any, s: Any, *, bins: int = 20) -> float:
-    r"""Mutual information gap (Chen et al., 2018): how much more one latent says of a factor than any other does.
+def mig(z: Columns, s: Columns, *, bins: int = 20) -> float:
+    r"""Compute the mutual information gap (Chen et al., 2018): how much more one latent says of a factor than any other does.
 
     .. math:: \frac1K \sum_j \frac{I(z_{(1)}; s_j) - I(z_{(2)}; s_j)}{H(s_j)}
 
     Continuous latents and factors are cut into ``bins`` parts of equal numbers of rows; the bias of the plug-in estimate is
     taken off (Miller and Madow, 1955). A single latent has no rival.
 
+    Args:
+        z: Estimated latents, (rows, latents).
+        s: True factors: columns, or a mapping from name to values.
+        bins: Parts into which continuous values are cut, at least 2.
+
+    Returns:
+        The mean gap over factors; 1 when each factor is in one latent alone.
+
+    Raises:
+        DataError: If bins is no whole number of at least 2, rows differ, or a factor is constant.
+
     >>> s = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
     >>> round(mig(s + 0.0, s), 2), abs(round(mig(np.random.default_rng(1).normal(size=(2000, 2)), s), 1))
     (1.0, 0.0)
     """
     if not isinstance(bins, (int, np.integer)) or bins < 2:
-        raise DataError(f"bins = {bins!r}: give a whole number of at least 2.")
+        raise DataError(f"bins={bins!r}: is no number of parts. Give a whole number of at least 2.")
     latents, factors = as_columns("z", z), as_factors(s)
     same_rows(latents, factors)
     codes = [_codes(column, bins) for column in latents.T]
     gaps = []
     for factor in factors:
         truth = np.unique(factor.values, return_inverse=True)[1] if factor.discrete else _codes(factor.values, bins)
-        shared = sorted((_information(code, truth) for code in codes), reverse=True)
-        gaps.append((shared[0] - (shared[1] if len(shared) > 1 else 0.0)) / _entropy(np.bincount(truth)))
+        shared = sorted((information_of_codes(code, truth) for code in codes), reverse=True)
+        gaps.append((shared[0] - (shared[1] if len(shared) > 1 else 0.0)) / entropy_of_counts(np.bincount(truth)))
     return float(np.mean(gaps))
 
 
-def sap(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> float:
-    """Separated attribute predictability (Kumar et al., 2018): gap between the two latents that predict a factor best.
+def sap(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns]) -> float:
+    """Compute separated attribute predictability: the gap between the two latents that predict a factor best.
+
+    The score is that of Kumar et al. (2018).
 
     A latent alone predicts a continuous factor by a straight line (score: R²) and a discrete one by a linear support vector
     machine (score: balanced accuracy), fitted on ``fit_on`` and scored on z, s. A single latent has no rival.
+
+    Args:
+        z: Estimated latents, (rows, latents).
+        s: True factors: columns, or a mapping from name to values.
+        fit_on: Latents and factors of other rows.
+
+    Returns:
+        The mean gap over factors, between 0 and 1.
+
+    Raises:
+        DataError: If rows differ, or a factor is constant.
 
     >>> s = np.random.default_rng(0).normal(size=(800, 2))
     >>> round(sap(s[:400], s[:400], fit_on=(s[400:], s[400:])), 1)
@@ -136,26 +167,53 @@ def sap(z: Any, s: Any, *, fit_on: tuple[Any, Any]) -> float:
 
 
 def _both(
-    z: Any, s: Any, fit_on: tuple[Any, Any]
+    z: Columns, s: Columns, fit_on: tuple[Columns, Columns]
 ) -> tuple[np.ndarray, tuple[Factor, ...], np.ndarray, tuple[Factor, ...]]:
     latents, factors = as_columns("z", z), as_factors(s)
     if not isinstance(fit_on, tuple) or len(fit_on) != 2:
-        raise DataError("fit_on: give (z, s) of rows other than those that are scored.")
+        raise DataError("fit_on: is no pair. Give (z, s) of rows other than those that are scored.")
     train, known = as_columns("fit_on z", fit_on[0]), as_factors(fit_on[1])
     same_rows(latents, factors)
     same_rows(train, known, "fit_on: ")
     if train.shape[1] != latents.shape[1] or [f.name for f in known] != [f.name for f in factors]:
-        raise DataError("fit_on must have the latents and factors of z and s, in the same order.")
+        raise DataError("fit_on: has other columns. Give the latents and factors of z and s, in the same order.")
     return latents, factors, train, known
 
 
-def _learner(name: str, discrete: bool, seed: int) -> Any:
+class _Learner(Protocol):
+    """What predicts a factor from all latents."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> _Fitted: ...
+
+
+class _Fitted(Protocol):
+    def predict(self, X: np.ndarray) -> np.ndarray: ...
+
+
+@runtime_checkable
+class _Trees(Protocol):
+    """Learners that count how much each latent helped."""
+
+    @property
+    def feature_importances_(self) -> ArrayLike: ...
+
+
+@runtime_checkable
+class _Linear(Protocol):
+    @property
+    def coef_(self) -> ArrayLike: ...
+
+
+def _learner(name: str, discrete: bool, seed: int) -> _Learner:
+    learner: _Learner
     if name == "lasso":
-        return _IndicatorLasso(seed) if discrete else LassoCV(random_state=seed)
-    if name == "forest":
+        learner = _IndicatorLasso(seed) if discrete else LassoCV(random_state=seed)
+    elif name == "forest":
         kind = RandomForestClassifier if discrete else RandomForestRegressor
-        return kind(100, min_samples_leaf=5, random_state=seed)
-    return (GradientBoostingClassifier if discrete else GradientBoostingRegressor)(random_state=seed)
+        learner = kind(100, min_samples_leaf=5, random_state=seed)
+    else:
+        learner = (GradientBoostingClassifier if discrete else GradientBoostingRegressor)(random_state=seed)
+    return learner
 
 
 class _IndicatorLasso:
@@ -164,20 +222,24 @@ class _IndicatorLasso:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(self, z: np.ndarray, labels: np.ndarray) -> _IndicatorLasso:
-        self.classes = np.unique(labels)
-        self.parts = [LassoCV(random_state=self.seed).fit(z, np.where(labels == c, 1.0, 0.0)) for c in self.classes]
+    def fit(self, X: np.ndarray, y: np.ndarray) -> _IndicatorLasso:
+        self.classes = np.unique(y)
+        self.parts = [LassoCV(random_state=self.seed).fit(X, np.where(y == c, 1.0, 0.0)) for c in self.classes]
         self.coef_ = np.array([part.coef_ for part in self.parts])
         return self
 
-    def predict(self, z: np.ndarray) -> np.ndarray:
-        return self.classes[np.argmax([part.predict(z) for part in self.parts], axis=0)]
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        labels: np.ndarray = self.classes[np.argmax([part.predict(X) for part in self.parts], axis=0)]
+        return labels
 
 
-def _importance(fitted: Any) -> np.ndarray:
-    if hasattr(fitted, "feature_importances_"):
+def _importance(fitted: _Fitted) -> np.ndarray:
+    if isinstance(fitted, _Trees):
         return np.asarray(fitted.feature_importances_)
-    return np.abs(np.atleast_2d(fitted.coef_)).mean(axis=0)
+    if not isinstance(fitted, _Linear):
+        raise TypeError(f"{type(fitted).__name__} has neither feature_importances_ nor coef_.")
+    weights: np.ndarray = np.abs(np.atleast_2d(fitted.coef_)).mean(axis=0)
+    return weights
 
 
 def _gain(truth: Factor, predicted: np.ndarray) -> float:
@@ -187,14 +249,15 @@ def _gain(truth: Factor, predicted: np.ndarray) -> float:
     return float((balanced_accuracy_score(truth.values, predicted) - chance) / (1 - chance))
 
 
-def _concentration(importance: np.ndarray) -> np.ndarray:
-    """1 for a row with one entry, 0 for an even row (and for one without any)."""
+def concentration(importance: np.ndarray) -> np.ndarray:
+    """Return 1 for a row with one entry, 0 for an even row (and for one without any)."""
     total = importance.sum(axis=1, keepdims=True)
     fractions = np.divide(importance, total, out=np.full_like(importance, 1 / importance.shape[1]), where=total > 0)
     if importance.shape[1] == 1:
         return np.ones(len(importance))
     logs = np.log(np.where(fractions > 0, fractions, 1.0))
-    return 1 + (fractions * logs).sum(axis=1) / np.log(importance.shape[1])
+    concentration: np.ndarray = 1 + (fractions * logs).sum(axis=1) / np.log(importance.shape[1])
+    return concentration
 
 
 def _codes(values: np.ndarray, bins: int) -> np.ndarray:
@@ -205,14 +268,17 @@ def _codes(values: np.ndarray, bins: int) -> np.ndarray:
     return np.searchsorted(edges, values, side="right")
 
 
-def _entropy(counts: np.ndarray) -> float:
+def entropy_of_counts(counts: np.ndarray) -> float:
+    """Estimate an entropy from counts, in nats, with Miller and Madow's correction (1955)."""
     fractions = counts[counts > 0] / counts.sum()
     return float(-(fractions * np.log(fractions)).sum() + (len(fractions) - 1) / (2 * counts.sum()))
 
 
-def _information(one: np.ndarray, two: np.ndarray) -> float:
-    joint = np.bincount(one * (two.max() + 1) + two)
-    return max(_entropy(np.bincount(one)) + _entropy(np.bincount(two)) - _entropy(joint), 0.0)
+def information_of_codes(codes: np.ndarray, others: np.ndarray) -> float:
+    """Estimate the mutual information of two columns of codes 0, 1, 2, ..., in nats; at least 0."""
+    joint = np.bincount(codes * (others.max() + 1) + others)
+    alone = entropy_of_counts(np.bincount(codes)) + entropy_of_counts(np.bincount(others))
+    return max(alone - entropy_of_counts(joint), 0.0)
 
 
 def _alone(column: np.ndarray, seen: Factor, held_out: np.ndarray, unseen: Factor) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
 from latentry.evidence import Estimate
@@ -13,12 +14,11 @@ from latentry.information import mutual_information
 
 __all__ = ["attribute_leakage", "content_agreement", "frechet_distance", "kernel_distance"]
 
-Features = Callable[[Any], Any]  # images to (rows, numbers)
-Classify = Callable[[Any], Any]  # images to labels
+Images = TypeVar("Images")
 
 
-def frechet_distance(real: Any, made: Any, *, features: Features | None = None) -> float:
-    r"""Squared Fréchet distance between Gaussians with the means and covariances of two sets of features.
+def frechet_distance(real: Images, made: Images, *, features: Callable[[Images], ArrayLike] | None = None) -> float:
+    r"""Compute the squared Fréchet distance between Gaussians with the means and covariances of two sets of features.
 
     :math:`|\mu_1-\mu_2|^2 + \operatorname{tr}\big(\Sigma_1 + \Sigma_2 - 2(\Sigma_1\Sigma_2)^{1/2}\big)` (Heusel et al., 2017).
     It depends on the features: only with those of the Inception network is it the published FID, and numbers compare only
@@ -26,9 +26,15 @@ def frechet_distance(real: Any, made: Any, *, features: Features | None = None) 
 
     Args:
         real: Images, or features themselves, (rows, numbers).
-        made: The others.
+        made: Generated images, or their features.
         features: From images to features, such as ``PictureClassifier.features``, or ``torchscript_features(path)`` of an
             Inception network that you have; None if features are given.
+
+    Returns:
+        A number of at least 0.
+
+    Raises:
+        DataError: If there are fewer than 2 rows, or features are not finite or not equally many.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(500, 3))
@@ -37,17 +43,28 @@ def frechet_distance(real: Any, made: Any, *, features: Features | None = None) 
     """
     first, second = _both(real, made, features, least=2)
     apart = ((first.mean(0) - second.mean(0)) ** 2).sum()
-    one, two = (np.atleast_2d(np.cov(part, rowvar=False)) for part in (first, second))
-    root = _root(one)
-    cross = np.sqrt(np.maximum(np.linalg.eigvalsh(root @ two @ root), 0)).sum()
-    return float(max(apart + np.trace(one) + np.trace(two) - 2 * cross, 0.0))
+    first_cov, second_cov = (np.atleast_2d(np.cov(part, rowvar=False)) for part in (first, second))
+    root = _root(first_cov)
+    cross = np.sqrt(np.maximum(np.linalg.eigvalsh(root @ second_cov @ root), 0)).sum()
+    return float(max(apart + np.trace(first_cov) + np.trace(second_cov) - 2 * cross, 0.0))
 
 
-def kernel_distance(real: Any, made: Any, *, features: Features | None = None) -> float:
-    r"""Unbiased squared maximum mean discrepancy with the kernel :math:`(x\cdot y/d + 1)^3` (Bińkowski et al., 2018).
+def kernel_distance(real: Images, made: Images, *, features: Callable[[Images], ArrayLike] | None = None) -> float:
+    r"""Estimate the squared maximum mean discrepancy with the kernel :math:`(x\cdot y/d + 1)^3`, without bias.
 
-    Its expectation is 0 for equal distributions, with any number of rows: it may be negative. With Inception's features it
-    is the published KID. Arguments as of :func:`frechet_distance`.
+    The estimate of Bińkowski et al. (2018). Its expectation is 0 for equal distributions, with any number of rows: it may
+    be negative. With Inception's features it is the published KID.
+
+    Args:
+        real: Images, or features themselves, (rows, numbers).
+        made: Generated images, or their features.
+        features: From images to features; None if features are given.
+
+    Returns:
+        The estimate, which may be negative.
+
+    Raises:
+        DataError: If there are fewer than 2 rows, or features are not finite or not equally many.
 
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.normal(size=(2, 300, 2))
@@ -60,33 +77,43 @@ def kernel_distance(real: Any, made: Any, *, features: Features | None = None) -
     return float(within - 2 * _kernel(first, second).mean())
 
 
-def content_agreement(before: Any, after: Any, classify: Classify) -> float:
-    """Fraction of rows that a classifier calls the same before and after translation.
+def content_agreement(before: Images | ArrayLike, after: Images, classify: Callable[[Images], ArrayLike]) -> float:
+    """Return the fraction of rows that a classifier calls the same before and after translation.
 
     Args:
         before: Labels, or images before translation.
         after: Images after it.
         classify: From images to labels.
 
+    Returns:
+        A number between 0 and 1.
+
+    Raises:
+        DataError: If there are not as many rows before as after.
+
     >>> content_agreement(np.array([1, 0]), np.array([[0.9], [0.8]]), lambda x: (x[:, 0] > 0.5).astype(int))
     0.5
     """
     values = np.asarray(classify(after))
-    wanted = np.asarray(before) if np.ndim(before) == 1 else np.asarray(classify(before))
+    labelled = np.ndim(cast(ArrayLike, before)) == 1
+    wanted = np.asarray(before) if labelled else np.asarray(classify(cast(Images, before)))
     if len(values) != len(wanted):
-        raise DataError(f"before has {len(wanted)} rows, after {len(values)}: give the same images, in the same order.")
+        raise DataError(f"before has {len(wanted)} rows, after {len(values)}. Give the same images, in the same order.")
     return float((values == wanted).mean())
 
 
-def attribute_leakage(changed: Any, unchanged: Mapping[str, Any], **options: Any) -> dict[str, Estimate]:
-    """Mutual information between what was changed and each factor that should not have been, in translated images.
+def attribute_leakage(changed: ArrayLike, unchanged: Mapping[str, ArrayLike], **options: Any) -> dict[str, Estimate]:
+    """Estimate mutual information between what a translation changed and each factor that it should have kept.
 
-    Zero where the asked domain says nothing about the factor.
+    It is zero where the domain asked for says nothing about the factor.
 
     Args:
         changed: The domain asked for, row by row.
         unchanged: Factors read off the translated images, by name.
-        options: As of :func:`latentry.mutual_information`.
+        **options: As of :func:`latentry.mutual_information`.
+
+    Returns:
+        An estimate for each factor, by name.
 
     >>> rng = np.random.default_rng(0)
     >>> colour = np.repeat([0, 1], 500)
@@ -98,30 +125,41 @@ def attribute_leakage(changed: Any, unchanged: Mapping[str, Any], **options: Any
     return {name: mutual_information(asked, _numbers(values), **options) for name, values in unchanged.items()}
 
 
-def _numbers(values: Any) -> np.ndarray:
-    """Names of classes as codes, numbers as they are."""
+def _numbers(values: ArrayLike) -> np.ndarray:
+    """Return names of classes as codes, numbers as they are."""
     array = np.asarray(values)
     return array if array.dtype.kind in "buif" else np.unique(array, return_inverse=True)[1]
 
 
-def _both(real: Any, made: Any, features: Features | None, least: int) -> tuple[np.ndarray, np.ndarray]:
+def _both(
+    real: Images, made: Images, features: Callable[[Images], ArrayLike] | None, least: int
+) -> tuple[np.ndarray, np.ndarray]:
     both = []
     for name, raw in (("real", real), ("made", made)):
         values = np.asarray(raw if features is None else features(raw), dtype=np.float64)
         if values.ndim != 2 or len(values) < least:
-            raise DataError(f"{name} gives features of shape {values.shape}: at least {least} rows of numbers are needed.")
+            raise DataError(
+                f"{name} gives features of shape {values.shape}, not (rows, numbers). Give at least {least} rows."
+            )
         if not np.isfinite(values).all():
-            raise DataError(f"{name} has features that are NaN or infinite at row {np.argwhere(~np.isfinite(values))[0, 0]}.")
+            raise DataError(
+                f"{name} has features that are NaN or infinite at row {np.argwhere(~np.isfinite(values))[0, 0]}. "
+                "Leave such rows out."
+            )
         both.append(values)
     if both[0].shape[1] != both[1].shape[1]:
-        raise DataError(f"real has {both[0].shape[1]} features a row, made {both[1].shape[1]}: use the same function for both.")
+        raise DataError(
+            f"real has {both[0].shape[1]} features a row, made {both[1].shape[1]}. Use the same function for both."
+        )
     return both[0], both[1]
 
 
 def _root(matrix: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(matrix)
-    return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    root: np.ndarray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return root
 
 
 def _kernel(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return (first @ second.T / first.shape[1] + 1) ** 3
+    kernel: np.ndarray = (first @ second.T / first.shape[1] + 1) ** 3
+    return kernel

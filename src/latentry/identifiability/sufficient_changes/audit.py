@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from latentry.contracts import HasLatentDistributions, KeepsFitRecord, LatentDistributions
-from latentry.data import Dataset
+from latentry.contracts import HasChannel, HasLatentDistributions, KeepsFitRecord, LatentDistributions
+from latentry.data import Dataset, Domain, GaussianChannel
 from latentry.errors import DataError, DataWarning
 from latentry.evidence import Verdict
+from latentry.identifiability.metrics.matching import Columns
 from latentry.identifiability.sufficient_changes.conclusion import Candidate, Facts, conclude
 from latentry.identifiability.sufficient_changes.measured_moments import (
     MeasuredMoments,
@@ -28,6 +30,9 @@ from latentry.identifiability.sufficient_changes.weakest_change import (
 )
 
 __all__ = ["SufficientChanges", "sufficient_changes"]
+
+Source: TypeAlias = HasLatentDistributions | LatentDistributions
+Rows: TypeAlias = Dataset | tuple[Columns, Domain | ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +76,7 @@ class SufficientChanges:
     condition_interval: tuple[float, float]
     full_rank_share: float
     weakest: Change | None
-    without_one: tuple[float, Any]
+    without_one: tuple[float, object]
     mean_changes: tuple[Change, ...]
     variance_changes: tuple[Change, ...]
     unchanged: tuple[int, ...]
@@ -81,8 +86,8 @@ class SufficientChanges:
     tolerance: float
     level: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for a JSON file; infinite and unknown numbers become None."""
+    def to_json(self) -> dict[str, object]:
+        """Return plain data for a JSON file; infinite and unknown numbers become None."""
         return {name: _plain(value) for name, value in vars(self).items()}
 
     def __str__(self) -> str:
@@ -99,22 +104,24 @@ class SufficientChanges:
                 f"of one row, {self.tolerance:g} declared; {self.without_one[0]:.3g} without domain {self.without_one[1]!r}"
             )
         if not np.isnan(self.dependence):
-            lines.append(f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}")
+            lines.append(
+                f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}"
+            )
         if self.verdict.change:
             lines.append(f"what would change it: {self.verdict.change}")
         return "\n".join(lines)
 
 
 def sufficient_changes(
-    model: Any,
-    data: Any = None,
+    model: Source,
+    data: Rows | None = None,
     *,
     tolerance: float = 0.15,
     level: float = 0.05,
     bootstrap: int = 200,
     seed: int = 0,
 ) -> SufficientChanges:
-    r"""Audit of the condition under which a domain variable identifies latents.
+    r"""Audit the condition under which a domain variable identifies latents.
 
     Theorem 1 of Khemakhem et al. (*Variational autoencoders and nonlinear ICA*, 2020): latents with k sufficient statistics
     each are identified up to an invertible linear map of these if there are nk + 1 domains for which the matrix of
@@ -135,6 +142,13 @@ def sufficient_changes(
         bootstrap: Draws of the domains, for the interval of the condition number; 0 for none.
         seed: Of these.
 
+    Returns:
+        Counts, ranks and changes, and a verdict on them.
+
+    Raises:
+        DataError: If the model has no distributions of its latents, rows and domains do not belong together, or latents
+            are constant or copies of each other.
+
     >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
     >>> print(sufficient_changes(LatentDistributions(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
     certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent directions.
@@ -149,21 +163,23 @@ def sufficient_changes(
         return _audit(model, data, tolerance, level, bootstrap, seed)
     except np.linalg.LinAlgError:
         raise DataError(
-            "the latents are degenerate: in some domain two of them are copies of each other, or have only a few distinct "
-            "values. Check collapse(model, data), and fit fewer latents or longer."
+            "data: the latents are degenerate: in some domain two of them are copies of each other, or have only a few "
+            "distinct values. Check collapse(model, data), and fit fewer latents or longer."
         ) from None
 
 
-def _audit(model: Any, data: Any, tolerance: float, level: float, bootstrap: int, seed: int) -> SufficientChanges:
-    laws = _laws_of(model)
-    measured = _measured(laws, model, data, seed)
-    if measured.latents != laws.latents:
+def _audit(
+    model: Source, data: Rows | None, tolerance: float, level: float, bootstrap: int, seed: int
+) -> SufficientChanges:
+    table = _distributions_of(model)
+    measured = _measured(table, model, data, seed)
+    if measured.latents != table.latents:
         raise DataError(
-            f"data have {measured.latents} latents and the distributions {laws.latents}: give latents of this model."
+            f"data has {measured.latents} latents and the distributions {table.latents}. Give latents of this model."
         )
-    facts = _facts(laws, measured, tolerance, level, stated=measured.held_out or laws is model)
+    facts = _facts(table, measured, tolerance, level, stated=measured.held_out or table is model)
     values, noise, rows = facts.values, facts.noise, measured.rows
-    condition, interval, share = _conditions(values, noise, rows, tolerance, bootstrap, seed)
+    condition, interval, full_rank = _conditions(values, noise, rows, tolerance, bootstrap, seed)
     return SufficientChanges(
         **conclude(facts)._asdict(),
         present=measured.domains,
@@ -172,7 +188,7 @@ def _audit(model: Any, data: Any, tolerance: float, level: float, bootstrap: int
         statistics=values.shape[1],
         condition=condition,
         condition_interval=interval,
-        full_rank_share=share,
+        full_rank_share=full_rank,
         weakest=facts.weakest,
         without_one=_without_one(facts, measured, level),
         mean_changes=facts.mean_changes,
@@ -186,7 +202,7 @@ def _audit(model: Any, data: Any, tolerance: float, level: float, bootstrap: int
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Verdict):
         return value.to_json()
     if isinstance(value, Change):
@@ -197,88 +213,100 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _measured(laws: LatentDistributions, model: Any, data: Any, seed: int) -> MeasuredMoments:
+def _measured(table: LatentDistributions, model: Source, data: Rows | None, seed: int) -> MeasuredMoments:
     if data is None:
-        return from_table(laws)
+        return from_table(table)
     z, u, scale = _latents_of(model, data)
     seen = from_rows(z, u, scale=scale, seed=seed)
-    if laws.family != "natural":
+    if table.family != "natural":
         return seen
     # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table, which was
     # learned, so that the rows can refute but not certify.
-    return replace(from_table(laws), dependence=seen.dependence, misfit=seen.misfit, follows=seen.follows)
+    return replace(from_table(table), dependence=seen.dependence, misfit=seen.misfit, follows=seen.follows)
 
 
 def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
     if not (isinstance(tolerance, (int, float)) and 0 < tolerance < np.inf):
-        raise DataError(f"tolerance = {tolerance!r}: give a number above 0, the smallest change that counts.")
+        raise DataError(f"tolerance={tolerance!r}: is no size. Give a number above 0, the smallest change that counts.")
     if not (isinstance(level, (int, float)) and 0 < level < 0.5):
-        raise DataError(f"level = {level!r}: give a probability between 0 and 0.5.")
+        raise DataError(f"level={level!r}: is out of range. Give a probability between 0 and 0.5.")
     if not (isinstance(bootstrap, (int, np.integer)) and bootstrap >= 0):
-        raise DataError(f"bootstrap = {bootstrap!r}: give a whole number of at least 0.")
+        raise DataError(f"bootstrap={bootstrap!r}: is no number of draws. Give a whole number of at least 0.")
 
 
-def _laws_of(model: Any) -> LatentDistributions:
+def _distributions_of(model: Source) -> LatentDistributions:
     if isinstance(model, LatentDistributions):
         return model
     if not isinstance(model, HasLatentDistributions):
         raise DataError(
-            f"{type(model).__name__} has no distributions of its latents given a domain: use a model with "
+            f"model={type(model).__name__}: has no distributions of its latents given a domain. Use a model with "
             "latent_distributions(), such as IFlow or IVAE, or pass LatentDistributions."
         )
     return model.latent_distributions()
 
 
-def _latents_of(model: Any, data: Any) -> tuple[Any, Any, np.ndarray | None]:
-    """Latents of the rows, their domains, and what the encoder leaves unknown of each latent."""
+def _latents_of(model: Source, data: Rows) -> tuple[Columns, Domain | ArrayLike, np.ndarray | None]:
+    """Return latents of the rows, their domains, and the posterior standard deviations of an encoder."""
     if isinstance(data, tuple) and len(data) == 2:
         return *data, None
     if not isinstance(data, Dataset) or data.domain is None:
-        raise DataError("data: give a Dataset with a domain, or latents and their domains as (z, u).")
-    if isinstance(model, LatentDistributions):
-        raise DataError("laws cannot encode a Dataset: give the model, or latents and their domains as (z, u).")
+        raise DataError(
+            f"data={type(data).__name__}: has no domain. Give a Dataset with a domain, or latents and their domains as (z, u)."
+        )
+    if not isinstance(model, HasChannel):
+        raise DataError(
+            f"model={type(model).__name__}: cannot encode a Dataset. Give a fitted model, or latents and their domains as (z, u)."
+        )
     record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
     if record is not None and record.fingerprint == data.fingerprint:
         warnings.warn(
-            "the model was fitted on these very rows: give held-out rows, or the errors are too small.",
+            "data: the model was fitted on these very rows, so that errors come out too small. Give held-out rows.",
             DataWarning,
             stacklevel=4,
         )
     channel = model.channel(data)
+    if not isinstance(channel, GaussianChannel):
+        raise DataError(
+            f"model={type(model).__name__}: has latents that are categories. Give a model with a Gaussian channel."
+        )
     return channel.mean, data.domain, channel.scale
 
 
-def _facts(laws: LatentDistributions, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool) -> Facts:
+def _facts(
+    table: LatentDistributions, measured: MeasuredMoments, tolerance: float, level: float, *, stated: bool
+) -> Facts:
     size = measured.latents
-    power = 1.0 if laws.family == "laplace" else 2.0
+    power = 1.0 if table.family == "laplace" else 2.0
     means, variances = _each_change(measured, level / size)
     low, high = (
         np.flatnonzero([_moves(change, tolerance, cautious) for change in means]) for cautious in (False, True)
     )
-    if laws.family == "variance" and not measured.held_out:
+    if table.family == "variance" and not measured.held_out:
         low = high = np.array([], dtype=int)
     pairs = _inseparable(measured, tolerance, level)
-    facts = Facts(laws, measured, means, variances, pairs, tolerance, level, stated)
-    if laws.family == "natural":
-        return replace(facts, candidates=(_candidate(measured, *_general(laws, measured), level),))
+    facts = Facts(table, measured, means, variances, pairs, tolerance, level, stated)
+    if table.family == "natural":
+        return replace(facts, candidates=(_candidate(measured, *_general(table, measured), level),))
     choices = {tuple(moving): natural_parameters(measured, moving, power=power) for moving in (low, high)}
     return replace(facts, candidates=tuple(_candidate(measured, *choice, level) for choice in choices.values()))
 
 
-def _general(laws: LatentDistributions, measured: MeasuredMoments) -> tuple[np.ndarray, np.ndarray]:
-    """Natural parameters of any family as one row per domain, and what one row of data leaves unknown of them."""
-    kept = laws.take([laws.labels.index(label) for label in measured.labels])
-    domains, size, count = kept.natural.shape  # type: ignore[union-attr]
+def _general(table: LatentDistributions, measured: MeasuredMoments) -> tuple[np.ndarray, np.ndarray]:
+    """Return natural parameters of any family, (domains, p), and the covariance they would have from one row of data."""
+    kept = table.take([table.labels.index(label) for label in measured.labels])
+    if kept.natural is None or kept.fisher is None:
+        raise DataError(f"family={table.family!r}: has no natural parameters. Give natural and fisher.")
+    domains, size, count = kept.natural.shape
     noise = np.zeros((domains, size * count, size * count))
     for latent in range(size):
         own = slice(latent * count, (latent + 1) * count)
-        noise[:, own, own] = np.linalg.pinv(kept.fisher[:, latent], hermitian=True)  # type: ignore[index]
-    return kept.natural.reshape(domains, -1), noise  # type: ignore[union-attr]
+        noise[:, own, own] = np.linalg.pinv(kept.fisher[:, latent], hermitian=True)
+    return kept.natural.reshape(domains, -1), noise
 
 
 def _moves(change: Change, tolerance: float, cautious: bool) -> bool:
-    found = change.exceeds(tolerance)
-    return cautious if found is None else found
+    exceeds = change.exceeds(tolerance)
+    return cautious if exceeds is None else exceeds
 
 
 def _candidate(measured: MeasuredMoments, values: np.ndarray, noise: np.ndarray, level: float) -> Candidate:
@@ -287,7 +315,7 @@ def _candidate(measured: MeasuredMoments, values: np.ndarray, noise: np.ndarray,
 
 
 def _each_change(measured: MeasuredMoments, level: float) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """Changes of each latent's mean (in its deviations) and of the logarithm of its variance."""
+    """Return changes of each latent's mean (in its deviations) and of the logarithm of its variance."""
     size, rows = measured.latents, measured.rows
     own = np.diagonal(measured.noise, axis1=1, axis2=2)
     means = tuple(change_along(measured.mean[:, i], own[:, i], rows, level) for i in range(size))
@@ -296,18 +324,18 @@ def _each_change(measured: MeasuredMoments, level: float) -> tuple[tuple[Change,
 
 
 def _inseparable(measured: MeasuredMoments, tolerance: float, level: float) -> tuple[tuple[int, int], ...]:
-    """Pairs whose variances keep one ratio, at a level shared by all pairs."""
+    """Return the pairs whose variances keep one ratio, at a level shared by all pairs."""
     size = measured.latents
     pairs = [(i, j) for i in range(size) for j in range(i + 1, size)]
     logs = np.log(measured.variance)
     noise = measured.noise[:, size:, size:] / (measured.variance[:, :, None] * measured.variance[:, None, :])
-    found = []
+    constant = []
     for i, j in pairs:
         spread = noise[:, i, i] + noise[:, j, j] - 2 * noise[:, i, j]
         change = change_along(logs[:, i] - logs[:, j], spread, measured.rows, level / len(pairs))
         if change.exceeds(tolerance) is False:
-            found.append((i, j))
-    return tuple(found)
+            constant.append((i, j))
+    return tuple(constant)
 
 
 def _conditions(
@@ -331,8 +359,8 @@ def _ratio(changes: np.ndarray, domains: int) -> float:
     return float(changes[0] / changes[-1]) if domains > len(changes) and changes[-1] > 0 else np.inf
 
 
-def _without_one(facts: Facts, measured: MeasuredMoments, level: float) -> tuple[float, Any]:
-    """The weakest change when the domain that matters most is taken away; 0 if every domain is needed."""
+def _without_one(facts: Facts, measured: MeasuredMoments, level: float) -> tuple[float, object]:
+    """Return the weakest change when the domain that matters most is taken away; 0 if every domain is needed."""
     weakest, values, noise, rows = facts.weakest, facts.values, facts.noise, measured.rows
     if weakest is None or len(rows) <= values.shape[1] + 1:
         return 0.0, measured.labels[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _ASSUMED = (
     "latents are independent given the domain",
 )
 _POOR = 0.1  # correlation within domains beyond noise, above which nothing is concluded from a fit
-_LEAST_SHARE = 0.1  # of a latent's variance within domains that must follow the data
+_LEAST_FRACTION = 0.1  # of a latent's variance within domains that must follow the data
 _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
 
 
@@ -52,7 +52,7 @@ class Facts:
     means may be said to move.
     """
 
-    laws: LatentDistributions
+    distributions: LatentDistributions
     measured: MeasuredMoments
     mean_changes: tuple[Change, ...]
     variance_changes: tuple[Change, ...]
@@ -64,70 +64,79 @@ class Facts:
 
     @property
     def values(self) -> np.ndarray:
-        """Natural parameters of the larger candidate."""
+        """Return the natural parameters of the larger candidate."""
         return self.candidates[-1].values
 
     @property
     def noise(self) -> np.ndarray:
-        """Noise of the larger candidate."""
+        """Return the noise of the larger candidate."""
         return self.candidates[-1].noise
 
     @property
     def weakest(self) -> Change | None:
-        """Weakest change of the larger candidate; None when there are too few domains for it to be above 0."""
+        """Return the weakest change of the larger candidate; None when there are too few domains for it to be above 0."""
         return self.candidates[-1].weakest
 
     @property
     def needed(self) -> int:
-        """Domains the theorem needs."""
-        return self.values.shape[1] + 1
+        """Return how many domains the theorem needs."""
+        return int(self.values.shape[1]) + 1
 
     @property
     def inseparable(self) -> tuple[tuple[int, int], ...]:
-        """Pairs that a rotation mixes without a trace; only Gaussian latents have them."""
-        return () if self.laws.family in ("laplace", "natural") else self.pairs
+        """Return the pairs that a rotation mixes without a trace; only Gaussian latents have them."""
+        return () if self.distributions.family in ("laplace", "natural") else self.pairs
 
     def _still(self, changes: Sequence[Change]) -> list[bool]:
         return [change.exceeds(self.tolerance) is False for change in changes]
 
     @cached_property
     def still_means(self) -> list[bool]:
-        """For each latent, whether its mean stays."""
+        """Return, for each latent, whether its mean stays."""
         return self._still(self.mean_changes)
 
     @cached_property
     def still_variances(self) -> list[bool]:
-        """For each latent, whether its variance stays."""
+        """Return, for each latent, whether its variance stays."""
         return self._still(self.variance_changes)
 
     @property
     def unchanged(self) -> tuple[int, ...]:
-        """Latents whose distribution does not change."""
+        """Return the latents whose distribution does not change."""
         both = zip(self.still_means, self.still_variances, strict=True)
         return tuple(i for i, (mean, variance) in enumerate(both) if mean and variance)
 
     @property
     def means_only(self) -> bool:
-        """Whether some mean moves and no variance does."""
+        """Return whether some mean moves and no variance does."""
         moves = [change.exceeds(self.tolerance) for change in self.mean_changes]
         return (
-            any(moves) and self.laws.family != "natural" and (self.laws.family == "mean" or all(self.still_variances))
+            any(moves)
+            and self.distributions.family != "natural"
+            and (self.distributions.family == "mean" or all(self.still_variances))
         )
 
     @property
     def moving_means(self) -> int:
-        """Latents whose means are taken to move."""
-        return self.values.shape[1] - self.measured.latents
+        """Return how many latents' means are taken to move."""
+        return int(self.values.shape[1]) - self.measured.latents
 
     @property
     def holds(self) -> bool | None:
-        """Whether the changes have full rank, for every candidate; None when the rows leave it open."""
+        """Return whether the changes have full rank, for every candidate; None when the rows leave it open."""
         conclusion = {c.weakest is not None and c.weakest.exceeds(self.tolerance) for c in self.candidates}
         return conclusion.pop() if len(conclusion) == 1 else None
 
 
 def conclude(facts: Facts) -> Conclusion:
-    """The first rule that applies answers; a "no" stands only on a fit that could have shown a "yes"."""
+    """Conclude by the first rule that applies; a "no" stands only on a fit that could have shown a "yes".
+
+    Args:
+        facts: What was measured.
+
+    Returns:
+        The verdict, and what it rests on.
+    """
     for rule in _RULES:
         conclusion = rule(facts)
         if conclusion is not None:
@@ -155,14 +164,14 @@ def _only_learned(facts: Facts) -> Conclusion | None:
     if facts.stated or facts.holds is not True:
         return None
     sentence = "the learned distributions change enough, but no row has confirmed them."
-    if facts.laws.family == "natural":
+    if facts.distributions.family == "natural":
         return _unsure(sentence, 'prior="gaussian": further statistics cannot be read off held-out rows')
     return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
 
 
 def _collapsed(facts: Facts) -> Conclusion | None:
     follows = facts.measured.follows
-    if facts.holds is not True or follows is None or follows.min() >= _LEAST_SHARE:
+    if facts.holds is not True or follows is None or follows.min() >= _LEAST_FRACTION:
         return None
     return _latent_collapsed(follows)
 
@@ -185,8 +194,8 @@ def _poor_fit(facts: Facts) -> Conclusion | None:
 
 
 def _general_family(facts: Facts) -> Conclusion | None:
-    """Any number k of statistics for each latent: Theorem 1, and Theorem 2 when k ≥ 2."""
-    if facts.laws.family != "natural" or facts.measured.domains < facts.needed:
+    """Apply Theorem 1 for any number k of statistics of each latent, and Theorem 2 when k ≥ 2."""
+    if facts.distributions.family != "natural" or facts.measured.domains < facts.needed:
         return None
     count = facts.values.shape[1] // facts.measured.latents
     if facts.holds is not True:
@@ -198,9 +207,9 @@ def _general_family(facts: Facts) -> Conclusion | None:
 
 
 def _no_promise(facts: Facts) -> Conclusion | None:
-    if facts.laws.promise is True or facts.holds is not True:
+    if facts.distributions.promise is True or facts.holds is not True:
         return None
-    reason = facts.laws.promise or "no theorem covers this observation model."
+    reason = facts.distributions.promise or "no theorem covers this observation model."
     sentence = f"the changes are sufficient, but nothing is promised: {reason}"
     return _unsure(sentence, "continuous observations, for which the theorem is proved")
 
@@ -215,14 +224,19 @@ def _nothing_changes(facts: Facts) -> Conclusion | None:
 
 
 def _one_latent(facts: Facts) -> Conclusion | None:
-    """A single latent has none to be mixed with: Theorem 1 for its mean gives scale and shift."""
+    """Apply Theorem 1 to the mean of a single latent, which has none to be mixed with: scale and shift stay open."""
     mean = facts.mean_changes[0]
-    if facts.measured.latents > 1 or not facts.means_only or not facts.stated or facts.laws.promise is not True:
+    if (
+        facts.measured.latents > 1
+        or not facts.means_only
+        or not facts.stated
+        or facts.distributions.promise is not True
+    ):
         return None
-    if facts.laws.family == "laplace":  # a moving location is no natural parameter there
+    if facts.distributions.family == "laplace":  # a moving location is no natural parameter there
         return None
     follows = facts.measured.follows
-    if follows is not None and follows.min() < _LEAST_SHARE:
+    if follows is not None and follows.min() < _LEAST_FRACTION:
         return _latent_collapsed(follows)
     sentence = f"identifiable up to scale and shift: a single latent, whose mean moves between {facts.measured.domains} domains."
     bound = replace(_bound(facts, "upper"), value=mean.low, direction="lower")
@@ -231,20 +245,20 @@ def _one_latent(facts: Facts) -> Conclusion | None:
 
 
 def _means_only(facts: Facts) -> Conclusion | None:
-    if not facts.means_only or facts.laws.family == "laplace":
+    if not facts.means_only or facts.distributions.family == "laplace":
         return None
     sentence = (
         "not identifiable: only means move. Gaussian latents whose variances stay can be turned into each other, so that "
         "at best a linear mixture of them is recovered (Proposition 1)."
     )
     change = "domains in which variances change, each by a factor of its own"
-    if facts.laws.family == "mean" and not all(facts.still_variances):
+    if facts.distributions.family == "mean" and not all(facts.still_variances):
         change = 'prior="gaussian": the variances of these latents do change between domains'
     return _no(facts, sentence, change, "an invertible linear map")._replace(theorem="Proposition 1")
 
 
 def _laplace_moves(facts: Facts) -> Conclusion | None:
-    if facts.laws.family != "laplace" or facts.moving_means == 0 or facts.holds is False:
+    if facts.distributions.family != "laplace" or facts.moving_means == 0 or facts.holds is False:
         return None
     sentence = (
         "Laplace latents whose locations change are no exponential family of fixed size: the theorem does not speak."
@@ -344,7 +358,7 @@ def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None 
     return Conclusion(verdict, identifiable=False, proved_impossible=proved, up_to=up_to)
 
 
-def _bound(facts: Facts, direction: Any) -> Bound:
+def _bound(facts: Facts, direction: Literal["upper", "lower"]) -> Bound:
     changes = [candidate.weakest for candidate in facts.candidates if candidate.weakest is not None]
     if not changes:  # fewer domains than statistics: some direction does not change at all
         return Bound(0.0)
@@ -355,21 +369,21 @@ def _bound(facts: Facts, direction: Any) -> Bound:
 
 
 def _theorem(facts: Facts) -> str:
-    """Two statistics each: Theorem 2; one that is not monotone (a square): Theorem 3; some of both: each its own."""
+    """Return the theorem: 2 for two statistics each, 3 for one that is not monotone (a square), both for some of each."""
     if facts.moving_means == 0:
         return "Theorem 3"
     return "Theorem 2" if facts.moving_means == facts.measured.latents else "Theorems 2 and 3"
 
 
 def _which(facts: Facts) -> str:
-    if facts.laws.family == "natural":
+    if facts.distributions.family == "natural":
         return "natural parameters"
     return "means and variances" if facts.moving_means else "variances"
 
 
 def _what(facts: Facts) -> str:
     size, moving = facts.measured.latents, facts.moving_means
-    if facts.laws.family == "natural":
+    if facts.distributions.family == "natural":
         return f"{size} latents with {facts.values.shape[1] // size} statistics each"
     if not moving:
         return f"{size} latents whose variances change"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from latentry.contracts import LatentDistributions
 from latentry.data import Domain
 from latentry.errors import DataError, DataWarning
-from latentry.identifiability.collapse import share_that_follows
-from latentry.identifiability.metrics.matching import as_columns
+from latentry.identifiability.collapse import fraction_that_follows
+from latentry.identifiability.metrics.matching import Columns, as_columns
 from latentry.identifiability.rows_per_domain import LEAST_ROWS, groups_of, levelled
 
 __all__ = ["MeasuredMoments", "from_rows", "from_table", "natural_parameters"]
@@ -31,54 +31,75 @@ class MeasuredMoments:
     variance: np.ndarray  # (domains, n)
     noise: np.ndarray  # (domains, 2n, 2n)
     rows: np.ndarray  # (domains,)
-    labels: tuple[Any, ...]
+    labels: tuple[object, ...]
     held_out: bool
     grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
     dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
     misfit: float = 0.0  # the part of it that noise does not explain
-    follows: np.ndarray | None = (
-        None  # fraction of each latent's variance within domains that follows x; None if not known
-    )
+    # fraction of each latent's variance within domains that follows x; None if not known
+    follows: np.ndarray | None = None
 
     @property
     def domains(self) -> int:
-        """Number of domains."""
+        """Return the number of domains."""
         return len(self.mean)
 
     @property
     def latents(self) -> int:
-        """Number of latents."""
-        return self.mean.shape[1]
+        """Return the number of latents."""
+        return int(self.mean.shape[1])
 
 
-def from_table(laws: LatentDistributions) -> MeasuredMoments:
-    """A model's own table; the errors are those of means and variances of Gaussian (or Laplace) rows."""
-    if laws.rows is None:
+def from_table(table: LatentDistributions) -> MeasuredMoments:
+    """Return a model's own table, with the errors that means and variances of Gaussian (or Laplace) rows have.
+
+    Args:
+        table: The distribution of each latent in each domain, and the rows behind it.
+
+    Returns:
+        Moments of the domains with enough rows.
+
+    Raises:
+        DataError: If the rows are not known, or fewer than 2 domains have enough of them.
+    """
+    if table.rows is None:
         raise DataError(
-            "the distributions do not say how many rows they were learned from: give LatentDistributions(rows=...), or data."
+            "rows=None: the distributions do not say how many rows they were learned from. "
+            "Give LatentDistributions(rows=...), or data."
         )
-    _require_domains(laws.domains)
-    variance, size = laws.scale**2, laws.latents
-    excess = 5.0 if laws.family == "laplace" else 2.0  # variance of a squared deviation, in squared variances
-    noise = np.zeros((laws.domains, 2 * size, 2 * size))
+    _require_domains(table.domains)
+    variance, size = table.scale**2, table.latents
+    excess = 5.0 if table.family == "laplace" else 2.0  # variance of a squared deviation, in squared variances
+    noise = np.zeros((table.domains, 2 * size, 2 * size))
     each = np.arange(size)
     noise[:, each, each] = variance
     noise[:, size + each, size + each] = excess * variance**2
-    kept = _enough(laws.rows, laws.labels)
-    labels = tuple(laws.labels[i] for i in kept)
-    return MeasuredMoments(laws.location[kept], variance[kept], noise[kept], laws.rows[kept], labels, held_out=False)
+    kept = _enough(table.rows, table.labels)
+    labels = tuple(table.labels[i] for i in kept)
+    return MeasuredMoments(table.location[kept], variance[kept], noise[kept], table.rows[kept], labels, held_out=False)
 
 
-def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredMoments:
-    """Means and variances of latents in each domain; their errors from the rows themselves, whatever their distribution.
+def from_rows(z: Columns, u: Domain | ArrayLike, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredMoments:
+    """Estimate means and variances of latents in each domain, with errors from the rows, whatever their distribution.
 
     A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
-    followed by a straight line, so that it does not look like spread. ``scale`` is what an encoder leaves unknown of each
-    latent.
+    followed by a straight line, so that it does not look like spread.
+
+    Args:
+        z: Latents, (rows, latents).
+        u: The domain of each row.
+        scale: Posterior standard deviations of an encoder, (rows, latents).
+        seed: Of the groups of a continuous u.
+
+    Returns:
+        Moments of the domains with enough rows.
+
+    Raises:
+        DataError: If rows differ, fewer than 2 domains have enough of them, or a latent is constant or a copy.
     """
     latents, domain = as_columns("z", z), Domain.of(u)
     if len(latents) != len(domain):
-        raise DataError(f"z has {len(latents)} rows and u has {len(domain)}: give the same rows of both.")
+        raise DataError(f"z has {len(latents)} rows and u has {len(domain)}. Give the same rows of both.")
     codes, labels = groups_of(domain, latents.shape[1], seed)
     if domain.labels is None:
         latents = levelled(latents, domain.values, codes)
@@ -92,7 +113,7 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
     pairs = max(latents.shape[1] * (latents.shape[1] - 1), 1)
     misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
     inside = np.isin(codes, kept)
-    follows = None if scale is None else share_that_follows(latents[inside], scale[inside], codes[inside])
+    follows = None if scale is None else fraction_that_follows(latents[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
     return MeasuredMoments(
         mean,
@@ -109,13 +130,21 @@ def from_rows(z: Any, u: Any, *, scale: np.ndarray | None = None, seed: int = 0)
 
 
 def natural_parameters(moments: MeasuredMoments, moving: np.ndarray, *, power: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Natural parameters :math:`\mu/\sigma^2` of the latents in ``moving`` and :math:`\sigma^{-p}` of all, with noise.
+    r"""Compute natural parameters :math:`\mu/\sigma^2` of the latents in ``moving`` and :math:`\sigma^{-p}` of all.
 
-    ``power`` p is 2 for Gaussian latents and 1 for Laplace ones; constant factors are left out. The noise follows by the
-    delta method.
+    Constant factors are left out. The noise follows by the delta method.
+
+    Args:
+        moments: Of each domain.
+        moving: Numbers of the latents whose means move.
+        power: p, 2 for Gaussian latents and 1 for Laplace ones.
+
+    Returns:
+        Parameters (domains, p) and the covariance that they would have from one row, (domains, p, p).
     """
     size = moments.latents
-    centre = moments.mean - np.average(moments.mean, axis=0, weights=moments.rows)  # a shift of z does not change the rank
+    # a shift of z does not change the rank
+    centre = moments.mean - np.average(moments.mean, axis=0, weights=moments.rows)
     first, second = centre[:, moving] / moments.variance[:, moving], moments.variance ** (-power / 2)
     jacobian = np.zeros((moments.domains, len(moving) + size, 2 * size))
     row = np.arange(len(moving))
@@ -126,7 +155,7 @@ def natural_parameters(moments: MeasuredMoments, moving: np.ndarray, *, power: f
     return np.column_stack([first, second]), jacobian @ moments.noise @ jacobian.transpose(0, 2, 1)
 
 
-def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+def _enough(rows: np.ndarray, labels: tuple[object, ...]) -> np.ndarray:
     counts = np.asarray(rows)
     few = np.flatnonzero(counts < LEAST_ROWS)
     if few.size:
@@ -145,32 +174,37 @@ def _enough(rows: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
 def _require_domains(count: int) -> None:
     if count < 2:
         raise DataError(
-            f"{count} domain{'s' * (count != 1)} with at least {LEAST_ROWS} rows: changes between domains need 2 at the very least."
+            f"{count} domain{'s' * (count != 1)} with at least {LEAST_ROWS} rows: changes between domains need 2. "
+            "Give more domains, or more rows of each."
         )
 
 
-def _moments(z: np.ndarray, label: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(z: np.ndarray, label: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     mean = z.mean(axis=0)
     away = z - mean
     variance = (away**2).sum(axis=0) / (len(z) - 1)
     if not (variance > 0).all():
         flat = int(np.flatnonzero(~(variance > 0))[0])
-        raise DataError(f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. Is it collapsed?")
+        raise DataError(
+            f"latent {flat} is constant in domain {label!r}: it has no distribution to compare. "
+            "Check collapse(model, data)."
+        )
     few = next((i for i, column in enumerate(z.T) if len(np.unique(column)) < 5), None)
     if few is not None:
         raise DataError(
-            f"latent {few} has fewer than 5 distinct values in domain {label!r}: it has no density to compare."
+            f"latent {few} has fewer than 5 distinct values in domain {label!r}: it has no density to compare. "
+            "Give continuous latents, or more rows."
         )
-    copies = np.argwhere(np.triu(np.abs(np.corrcoef(z.T)) > 1 - 1e-9, 1)) if z.shape[1] > 1 else ()
+    copies = np.argwhere(np.triu(np.abs(np.atleast_2d(np.corrcoef(z.T))) > 1 - 1e-9, 1))
     if len(copies):
-        one, two = copies[0]
-        raise DataError(f"latents {one} and {two} are copies of each other in domain {label!r}: fit fewer latents.")
+        i, j = copies[0]
+        raise DataError(f"latents {i} and {j} are copies of each other in domain {label!r}. Fit fewer latents.")
     influence = np.column_stack([away, away**2 - variance])
     return mean, variance, influence.T @ influence / (len(z) - 1)
 
 
 def _dependence(groups: list[np.ndarray]) -> float:
-    """Largest absolute correlation within domains, over pairs of latents and of their squares."""
+    """Return the largest absolute correlation within domains, over pairs of latents and of their squares."""
     standard = np.concatenate([(z - z.mean(axis=0)) / z.std(axis=0) for z in groups])
     if standard.shape[1] < 2:
         return 0.0

@@ -36,22 +36,50 @@ class Change:
     direction: np.ndarray
 
     def exceeds(self, tolerance: float) -> bool | None:
-        """Whether the change is larger than a tolerance; None when the limits leave it open."""
+        """Return whether the change is larger than a tolerance; None when the limits leave it open.
+
+        Args:
+            tolerance: In standard errors of one row.
+
+        Returns:
+            True, False or None.
+        """
         if self.low > tolerance:
             return True
         return False if self.high <= tolerance else None
 
 
 def change_along(values: np.ndarray, noise: np.ndarray, rows: np.ndarray, level: float) -> Change:
-    """The change of one number per domain, with limits that each fail with probability ``level``."""
-    statistic, _ = _statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
+    """Estimate the change of one number per domain, with limits that each fail with probability ``level``.
+
+    Args:
+        values: Measured numbers, (domains,).
+        noise: The variance that each would have from one row, (domains,).
+        rows: Rows of each domain, (domains,).
+        level: Probability of error of each limit.
+
+    Returns:
+        The change.
+    """
+    statistic, _ = change_statistic(np.ones(1), values[:, None], noise[:, None, None], rows)
     return _limits(statistic, len(values), 1, rows.sum(), level, np.ones(1))
 
 
 def weakest_change(
     values: np.ndarray, noise: np.ndarray, rows: np.ndarray, level: float, *, starts: np.ndarray | None = None
 ) -> Change:
-    """The change in the weakest direction of p natural parameters, measured in more than p domains."""
+    """Estimate the change in the weakest direction of p natural parameters, measured in more than p domains.
+
+    Args:
+        values: Natural parameters, (domains, p).
+        noise: The covariance that each would have from one row, (domains, p, p).
+        rows: Rows of each domain, (domains,).
+        level: Probability of error of each limit.
+        starts: Directions from which the search begins, (starts, p); several by default.
+
+    Returns:
+        The change, and its direction of length 1.
+    """
     root = _inverse_root(np.average(noise, axis=0, weights=rows))
     white, white_noise = values @ root, root @ noise @ root
     if starts is None:
@@ -65,18 +93,40 @@ def weakest_change(
 
 
 def spectrum(values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Changes along the principal directions, largest first, in standard errors of one row of the average domain."""
+    """Return changes along the principal directions, in standard errors of one row of the average domain.
+
+    Args:
+        values: Natural parameters, (domains, p).
+        noise: The covariance that each would have from one row, (domains, p, p).
+        rows: Rows of each domain, (domains,).
+
+    Returns:
+        (p,), largest first.
+    """
     root = _inverse_root(np.average(noise, axis=0, weights=rows))
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(root @ _scatter(values, rows) @ root)[::-1], 0) / rows.sum())
+    squares = np.linalg.eigvalsh(root @ _scatter(values, rows) @ root)[::-1]
+    changes: np.ndarray = np.sqrt(np.maximum(squares, 0) / rows.sum())
+    return changes
 
 
 def rank_of_changes(
     values: np.ndarray, noise: np.ndarray, rows: np.ndarray, level: float, *, draws: int = 300, seed: int = 0
 ) -> int:
-    """Smallest rank that the measured changes do not refute at ``level``.
+    """Return the smallest rank that the measured changes do not refute at ``level``.
 
     For r = 0, 1, … the squares of the singular values beyond the r-th are compared with those of pure measurement noise,
     drawn from its own distribution in each domain and seen in the directions that rank r leaves over (after Robin and Smith, 2000).
+
+    Args:
+        values: Natural parameters, (domains, p).
+        noise: The covariance that each would have from one row, (domains, p, p).
+        rows: Rows of each domain, (domains,).
+        level: Probability of refuting the true rank.
+        draws: Of the noise.
+        seed: Of these.
+
+    Returns:
+        Between 0 and p, and below the number of domains.
     """
     root = _inverse_root(np.average(noise, axis=0, weights=rows))
     weight = np.sqrt(rows)[:, None]
@@ -99,10 +149,14 @@ def _noise_draws(noise: np.ndarray, rows: np.ndarray, draws: int, seed: int) -> 
     standard = np.random.default_rng(seed).standard_normal((draws, *noise.shape[:2]))
     errors = np.einsum("uij,duj->dui", roots, standard)  # already times √rows
     mean = np.einsum("u,dui->di", np.sqrt(rows), errors) / rows.sum()
-    return errors - np.sqrt(rows)[None, :, None] * mean[:, None, :]
+    centred: np.ndarray = errors - np.sqrt(rows)[None, :, None] * mean[:, None, :]
+    return centred
 
 
-def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
+def change_statistic(
+    v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return how far the values along v differ between domains, in units of their noise, and the gradient in v."""
     along, turned = values @ v, noise @ v
     spread = turned @ v
     weight = rows / spread
@@ -115,7 +169,9 @@ def _statistic(v: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.nd
 def _descend(start: np.ndarray, values: np.ndarray, noise: np.ndarray, rows: np.ndarray) -> tuple[float, np.ndarray]:
     # The statistic does not depend on the length of v, so that no constraint is needed.
     begin = start / np.linalg.norm(start)
-    result = minimize(_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    result = minimize(
+        change_statistic, begin, (values, noise, rows), jac=True, method="L-BFGS-B", options={"maxiter": 500}
+    )
     return float(result.fun), result.x / np.linalg.norm(result.x)
 
 
@@ -128,9 +184,11 @@ def _limits(statistic: float, domains: int, size: int, rows: float, level: float
 
 def _scatter(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     centred = values - np.average(values, axis=0, weights=rows)
-    return (centred * rows[:, None]).T @ centred
+    scatter: np.ndarray = (centred * rows[:, None]).T @ centred
+    return scatter
 
 
 def _inverse_root(matrix: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(matrix)
-    return (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
+    root: np.ndarray = (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
+    return root

@@ -25,7 +25,7 @@ from latentry.contracts import (
     PhysicalParameter,
     Reconstructs,
 )
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import CheckpointError
 from latentry.graphs import EdgeFrequencies, Knowledge, as_values, hodge_init
 from latentry.models.causal_pima import queries
@@ -46,8 +46,6 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
-    DataLike,
-    DomainLike,
     Group,
     LatentModel,
     Rule,

@@ -255,7 +255,7 @@ def _climbed(order: Labels, projection: Array, gram: Array, *, climb: bool) -> t
     value = float((projection * gram[np.ix_(order, order)]).sum())
     met = [np.array([value])]
     while climb:
-        gains = _gains(projection, gram[np.ix_(order, order)])
+        gains = alignment_gains(projection, gram[np.ix_(order, order)])
         met.append(value + gains[np.triu_indices(len(order), 1)])
         i, j = np.unravel_index(int(gains.argmax()), gains.shape)
         if gains[i, j] <= 1e-12:
@@ -265,8 +265,8 @@ def _climbed(order: Labels, projection: Array, gram: Array, *, climb: bool) -> t
     return order, value, np.concatenate(met)
 
 
-def _gains(p: Array, g: Array) -> Array:
-    """By how much Σ P·G grows when rows and columns i and j of G are swapped, for every pair, (cells, cells)."""
+def alignment_gains(p: Array, g: Array) -> Array:
+    """Return by how much Σ P·G grows when rows and columns i and j of G are swapped, for every pair, (cells, cells)."""
     product, pd, gd = p @ g, np.diag(p), np.diag(g)
     whole = product + product.T - np.diag(product)[:, None] - np.diag(product)[None, :]
     at_i = (pd[:, None] - p) * (g - gd[:, None])

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import PhysicalParameter
-from latentry.data import Batch, Dataset
+from latentry.data import Batch, DataLike, Dataset, DomainLike
 from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
@@ -25,8 +25,6 @@ from latentry.models.causal_pima.module import ExpertDecoder, Pima
 from latentry.models.causal_pima.node_updates import Nodes, numbers_of
 from latentry.models.causal_pima.restart_graphs import matched_names, renamed
 from latentry.models.estimator import (
-    DataLike,
-    DomainLike,
     Values,
     Whole,
     check_draws,

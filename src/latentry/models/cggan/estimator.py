@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import ModelFacts, Reconstructs, SamplesByDomain
-from latentry.data import Dataset, Domain
+from latentry.data import DataLike, Dataset, Domain, DomainLike
 from latentry.errors import DataError
 from latentry.models.cggan.checks import (
     check_equal_sizes,
@@ -35,8 +35,6 @@ from latentry.models.domain_prior import check_domain, domain_facts
 from latentry.models.estimator import (
     COMMON,
     Choice,
-    DataLike,
-    DomainLike,
     FitOptions,
     Group,
     LatentModel,
@@ -432,7 +430,7 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
         check_equal_sizes(images)
         return Dataset(images if isinstance(images, dict) else {self.facts.modality: np.asarray(images)})
 
-    def _source(self, images: DataLike, domain: DomainLike) -> np.ndarray:
+    def _source(self, images: DataLike, domain: DomainLike | None) -> np.ndarray:
         check_is_fitted(self)
         given = self._images(images)
         domain = given.domain if domain is None else domain

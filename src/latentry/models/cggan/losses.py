@@ -145,7 +145,7 @@ class Terms:
         real = module.inward(batch.values[module.modality])
         parts: Values = {}
         if self.encodes:
-            mean, codes, parts = _encoded(makers, real, batch, module.domains, encoding_key)
+            mean, codes, parts = encode_real(makers, real, batch, module.domains, encoding_key)
             moved = self._moved(batch)
             fakes = draw_fakes(makers, module, batch, mean[-moved:] if moved else None, fakes_key)
             fakes = fakes.with_quiet(codes, batch.domain, rows // 2)
@@ -244,7 +244,7 @@ class Rebuilding:
             The loss, and its parts by name.
         """
         real = module.inward(batch.values[module.modality])
-        _, codes, parts = _encoded(makers, real, batch, module.domains, key)
+        _, codes, parts = encode_real(makers, real, batch, module.domains, key)
         apart = ((makers.generator(codes, batch.domain) - real) ** 2).mean((1, 2, 3))
         parts |= {"reconstruction": _mean(apart, batch.weight), "mask": makers.generator.domains.penalty()}
         return _rebuilding(parts, weights, module.rows), parts
@@ -314,17 +314,17 @@ def _drawn_codes(makers: Makers, rows: int, key: PRNGKeyArray) -> Float[Array, "
     return codes
 
 
-def _encoded(
+def encode_real(
     makers: Makers, real: Float[Array, "rows h w c"], batch: Batch, domains: int, key: PRNGKeyArray
 ) -> tuple[Float[Array, "rows latents"], Float[Array, "rows latents"], Values]:
-    """Means of the encodings, a draw from each, and how these are spread."""
+    """Encode real images: return means, a draw from each, and how these are spread."""
     mean, scale = makers.encoder(real)
     codes = mean + scale * jax.random.normal(key, mean.shape)
     members = jax.nn.one_hot(batch.domain, domains) * batch.weight[:, None]
     fixed = jax.lax.stop_gradient(codes)  # their distribution follows the codes, not they it
     surprise = -makers.generator.code_density(fixed) / codes.shape[1]
     parts = {
-        "divergence": _divergence(mean, scale, batch.weight),
+        "divergence": weighted_divergence(mean, scale, batch.weight),
         "matching": mismatch(codes, members),
         "law": _mean(surprise, batch.weight),
     }
@@ -370,10 +370,10 @@ def mismatch(codes: Float[Array, "rows latents"], members: Float[Array, "rows do
     return mean
 
 
-def _divergence(
+def weighted_divergence(
     mean: Float[Array, "rows latents"], scale: Float[Array, "rows latents"], weight: Float[Array, " rows"]
 ) -> Float[Array, ""]:
-    """Divergence of normal distributions from the standard one, per latent."""
+    """Return the divergence of normal distributions from the standard one, per latent."""
     return _mean((0.5 * (mean**2 + scale**2 - 1) - jnp.log(scale)).mean(1), weight)
 
 

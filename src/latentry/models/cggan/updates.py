@@ -86,7 +86,7 @@ class Alternation:
             module, optimiser, rest = _makers_step(how, module, optimiser, batch, keys[2], weights, rate, lazy=True)
             values |= rest
         values["loss"] = values["discriminator"] + values["generator"]
-        return _averaged(module, batch, self.half_life), optimiser, values
+        return averaged_module(module, batch, self.half_life), optimiser, values
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Autoencoding:
         """Take a step, as the loop asks for it."""
         weights = Weights(*(jnp.float32(weight) for weight in self.terms.weights))
         module, optimiser, values = _rebuilding_step(module, optimiser, batch, key, weights, rate)
-        return _averaged(module, batch, self.half_life), optimiser, values
+        return averaged_module(module, batch, self.half_life), optimiser, values
 
 
 class _Programs:
@@ -240,7 +240,8 @@ def _makers_step(
 
 
 @eqx.filter_jit
-def _averaged(module: Adversaries, batch: Batch, half_life: float) -> Adversaries:
+def averaged_module(module: Adversaries, batch: Batch, half_life: float) -> Adversaries:
+    """Move the running average of the weights towards the present ones, by the rows of a batch."""
     rows = module.rows + batch.weight.sum()
     reach = jnp.minimum(half_life, _WARM * rows)
     keep = 0.5 ** (batch.weight.sum() / jnp.maximum(reach, 1e-8))

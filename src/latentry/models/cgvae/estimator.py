@@ -25,7 +25,7 @@ from latentry.contracts import (
     Reconstructs,
     SamplesByDomain,
 )
-from latentry.data import Batch, Dataset
+from latentry.data import Batch, DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.cgvae.linear_start import groups_of, linear_unmixings, on_standardised
 from latentry.models.cgvae.losses import (
@@ -57,8 +57,6 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
-    DataLike,
-    DomainLike,
     Group,
     LatentModel,
     Rates,
@@ -205,9 +203,7 @@ class CGVAE(
         if exact:
             check_columns(data, "x")
         linear = self.mixing_penalty.start == "linear" and self.estimation != "elbo" and table and gaussian
-        starts = (
-            self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
-        )
+        starts = self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
         return DomainModelFacts(observations, domains, exact=exact, starts=starts)
 
     def _check_prior(self) -> None:

@@ -69,7 +69,7 @@ def linear_unmixings(
             jax.device_put(part.astype(np.float32))
             for part in (np.stack(within), counts / counts.sum(), whole, axes, scales)
         ),
-        jax.random.split(jax.random.key(seed), _tries(n, len(labels))),
+        jax.random.split(jax.random.key(seed), tries_for(n, len(labels))),
         jnp.float32(weight),
     )
     matrices = np.asarray(tried, np.float64)
@@ -78,8 +78,8 @@ def linear_unmixings(
     return best
 
 
-def _tries(latents: int, groups: int) -> int:
-    """Many where they cost little: few latents already have many local minima."""
+def tries_for(latents: int, groups: int) -> int:
+    """Return how many starts to try: many where they cost little, for few latents already have many local minima."""
     return int(np.clip(_BUDGET // (latents**2 * max(groups, 16)), _FEWEST, _MOST))
 
 

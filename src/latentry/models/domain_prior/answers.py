@@ -7,8 +7,9 @@ from typing import Protocol
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
+from latentry.data import DomainLike
 from latentry.models.domain_prior.priors import Priors
-from latentry.models.estimator import AnyModel, DomainLike, Values, check_draws, drawn, outward
+from latentry.models.estimator import AnyModel, Values, check_draws, drawn, outward
 
 __all__ = ["drawn_by_domain"]
 

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.contracts import FitRecord, LatentDistributions
-from latentry.data import Dataset, Domain
+from latentry.data import Dataset, Domain, DomainLike
 from latentry.errors import DataError
 from latentry.models.domain_prior.conditional import Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts
 from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
 from latentry.models.domain_prior.settings import DomainPrior, FlowMap
-from latentry.models.estimator import DomainLike
 from latentry.models.networks import Design
 from latentry.nets import ConditionalPrior, Flow, prior_for, sigmoidal_prior
 

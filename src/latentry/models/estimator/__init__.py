@@ -16,7 +16,7 @@ from latentry.models.estimator.constraints import (
     refuse,
     require,
 )
-from latentry.models.estimator.inputs import DataLike, DomainLike, FitOptions, Values
+from latentry.models.estimator.inputs import FitOptions, Values
 from latentry.models.estimator.latent_model import AnyModel, LatentModel
 from latentry.models.estimator.reading import completed, outward, read, ready
 from latentry.models.estimator.scikit_learn import clone
@@ -29,8 +29,6 @@ __all__ = [
     "HIDDEN_LAYERS",
     "AnyModel",
     "Choice",
-    "DataLike",
-    "DomainLike",
     "FitOptions",
     "Flag",
     "Group",

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import GenerativeModule, ModelFacts, decode_rows, score_evidence
-from latentry.data import Batch, Dataset
+from latentry.data import Batch, DataLike, Dataset, DomainLike
 from latentry.models.estimator.constraints import Whole, require
-from latentry.models.estimator.inputs import DataLike, DomainLike, Values
+from latentry.models.estimator.inputs import Values
 from latentry.models.estimator.reading import outward, ready
 from latentry.models.estimator.values import check_latents
 from latentry.training import map_rows

@@ -9,10 +9,8 @@ import numpy as np
 
 from latentry.training import Logger
 
-__all__ = ["DataLike", "DomainLike", "FitOptions", "Values"]
+__all__ = ["FitOptions", "Values"]
 
-DataLike: TypeAlias = object  # a Dataset, or anything that one can be made of
-DomainLike: TypeAlias = object  # the auxiliary variable: labels, or columns of numbers
 Values: TypeAlias = np.ndarray | dict[str, np.ndarray]  # rows of the only modality, or of each by name
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import FitRecord, HasChannel, KeepsFitRecord, LatentModule, ModelFacts, encode_rows
-from latentry.data import Channel, Dataset, GaussianChannel
+from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
 from latentry.models.estimator.fitting import earlier_state, record_of, refuse_used_folder, task_for, train
-from latentry.models.estimator.inputs import DataLike, DomainLike, FitOptions
+from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.reading import read, ready
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training

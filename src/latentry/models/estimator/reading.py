@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
-from latentry.models.estimator.inputs import DataLike, DomainLike, Values
+from latentry.models.estimator.inputs import Values
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel

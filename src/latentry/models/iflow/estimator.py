@@ -19,7 +19,7 @@ from latentry.contracts import (
     ModelFacts,
     SamplesByDomain,
 )
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.domain_prior import (
     PRIOR_RULES,
@@ -39,8 +39,6 @@ from latentry.models.domain_prior import (
 from latentry.models.estimator import (
     COMMON,
     EVIDENCE_BOUND,
-    DataLike,
-    DomainLike,
     Flag,
     Group,
     LatentModel,

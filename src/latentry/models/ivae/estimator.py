@@ -20,7 +20,7 @@ from latentry.contracts import (
     Reconstructs,
     SamplesByDomain,
 )
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.models.domain_prior import (
     PRIOR_RULES,
     Conditional,
@@ -39,8 +39,6 @@ from latentry.models.estimator import (
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
     Choice,
-    DataLike,
-    DomainLike,
     Group,
     LatentModel,
     Rule,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentry.contracts import HasLikelihood
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
-from latentry.models.estimator import AnyModel, DataLike, DomainLike, LatentModel, clone
+from latentry.models.estimator import AnyModel, LatentModel, clone
 
 __all__ = ["Choice", "choose"]
 

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.cgvae import CGVAE
-from latentry.models.estimator import DataLike, DomainLike, Whole, clone, require
+from latentry.models.estimator import Whole, clone, require
 
 __all__ = ["PATH", "SparsityPath", "choose_sparsity"]
 
@@ -127,7 +127,7 @@ def choose_sparsity(
     losses = tuple(float((loss - top).mean()) for loss in rows)
     errors = tuple(float((loss - top).std() / np.sqrt(len(loss))) for loss in rows)
     stability = tuple(_stability(several, aside) for several in fits)
-    chosen = _chosen(losses, errors, stability)
+    chosen = choose_weight(losses, errors, stability)
     scores = tuple(fit.score(aside) for fit in best)
     return SparsityPath(
         model=best[chosen],
@@ -170,8 +170,8 @@ def _price(components: int, rows: int) -> float:
     return (3 * components + 1) * float(np.log(rows)) / (2 * rows)
 
 
-def _chosen(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
-    """Of those within one standard error of the best the steadiest, and of equally steady ones the largest weight."""
+def choose_weight(losses: Sequence[float], errors: Sequence[float], stability: Sequence[float]) -> int:
+    """Choose, of weights within one standard error of the best, the steadiest, and of equally steady ones the largest."""
     running = [k for k in range(len(losses)) if losses[k] <= errors[k]]
     if not running:
         raise DataError("no weight has a finite score on the rows set aside: look at the data, or lower learning_rate.")

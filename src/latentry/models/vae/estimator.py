@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.contracts import DecodesLatents, HasLikelihood, ModelFacts, Reconstructs, Samples
-from latentry.data import Dataset
+from latentry.data import DataLike, Dataset, DomainLike
 from latentry.models.estimator import (
     COMMON,
     EVIDENCE_BOUND,
     HIDDEN_LAYERS,
-    DataLike,
-    DomainLike,
     Group,
     LatentModel,
     Rule,

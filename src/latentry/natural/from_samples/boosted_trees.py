@@ -95,8 +95,8 @@ def _per_leaf(leaf: Codes, values: Array | Floats, leaves: int) -> Array:
     return np.stack([np.bincount(leaf, column, minlength=leaves) for column in values.T], axis=1)
 
 
-def _cuts(x: Array) -> Callable[[Array], Codes]:
-    """Cuts each column between its quantiles in these rows."""
+def quantile_cuts(x: Array) -> Callable[[Array], Codes]:
+    """Cut each column between its quantiles in these rows."""
     # From the smallest value on, so that a rare small value is kept apart from the others as well as a rare large one.
     edges = [np.unique(column) for column in np.quantile(x, np.arange(_LEVELS - 1) / (_LEVELS - 1), axis=0).T]
 
@@ -109,7 +109,7 @@ def _cuts(x: Array) -> Callable[[Array], Codes]:
 
 def _boosted(x: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int = _ROUNDS) -> Guess:
     """Sum of trees, each of which follows what the sum so far leaves: pulls and weights at the current scores."""
-    cut = _cuts(x)
+    cut = quantile_cuts(x)
     grower = _Grower(cut(x))
     scores, trees = np.tile(start, (len(x), 1)), []
     for _ in range(rounds):

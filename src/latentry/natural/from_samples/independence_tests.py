@@ -79,11 +79,13 @@ def permutation_test(blocks: list[Codes], given: Codes, *, draws: int = 199, see
             shuffled = [blocks[0], *(block[order] for block, order in zip(blocks[1:], orders, strict=True))]
             yield discrete_ratio(shuffled, given).value
 
-    return Refutation("stratified permutation", _p_value(seen.value - 1e-12, draws, values), seen.corrected, len(given))
+    return Refutation(
+        "stratified permutation", permutation_p_value(seen.value - 1e-12, draws, values), seen.corrected, len(given)
+    )
 
 
-def _p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) -> float:
-    """Sequential permutation p-value: `values(n)` gives the statistics of the next n draws, one after the other."""
+def permutation_p_value(seen: float, draws: int, values: Callable[[int], Iterator[float]]) -> float:
+    """Compute a sequential permutation p-value: `values(n)` gives the statistics of the next n draws, one after the other."""
     beaten = made = 0
     while made < draws:
         for value in values(min(_FIRST if made == 0 else _BATCH, draws - made)):
@@ -177,7 +179,7 @@ def neighbour_test(
         orders = neighbour_orders(near, count, rng) if inside is None else strata_orders(inside, count, rng)
         return (float(statistic.local(order).mean()) for order in orders)
 
-    return Refutation("nearest neighbours", _p_value(seen, draws, values), max(0.0, seen), len(rows), error)
+    return Refutation("nearest neighbours", permutation_p_value(seen, draws, values), max(0.0, seen), len(rows), error)
 
 
 class _Information:

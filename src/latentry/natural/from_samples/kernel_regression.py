@@ -18,7 +18,7 @@ __all__ = ["Landmarks", "kernel_features", "kernel_regression"]
 Array = NDArray[np.float64]
 _MARKS = 300
 _WIDTHS = (0.05, 0.2, 0.8, 3.0)
-_PENALTIES = np.logspace(-5, 3, 17)
+PENALTIES = np.logspace(-5, 3, 17)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +64,14 @@ class _Ridge:
     coefficients: Array
 
 
-def _ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
+def fit_ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
+    """Fit ridge regressions of y on features of x, one for each penalty, with their leave-one-out errors."""
     table = features(x)
     centre = table.mean(axis=0)
     table, y = table - centre, y - y.mean(axis=0)
     strength, axes = np.linalg.eigh(table.T @ table)
     turned = table @ axes
-    pulls = 1.0 / (np.maximum(strength, 0.0) + _PENALTIES[:, None])
+    pulls = 1.0 / (np.maximum(strength, 0.0) + PENALTIES[:, None])
     weights = pulls[:, :, None] * (turned.T @ y)
     free = np.maximum(1.0 - 1.0 / len(x) - (turned**2 @ pulls.T).T, 1e-3)
     errors = (((y - turned @ weights) / free[:, :, None]) ** 2).mean(axis=1)
@@ -79,7 +80,7 @@ def _ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
 
 def _fits(x: Array, y: Array, seed: int) -> list[_Ridge]:
     marks = x[np.sort(np.random.default_rng(seed).permutation(len(x))[:_MARKS])]
-    return [_ridge(Landmarks.of(marks, width), x, y) for width in _WIDTHS]
+    return [fit_ridge(Landmarks.of(marks, width), x, y) for width in _WIDTHS]
 
 
 def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Array]:

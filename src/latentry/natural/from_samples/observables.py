@@ -131,7 +131,7 @@ def named_columns(
             raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
         present = np.all([data.observed[name] for name in chosen], axis=0)
         labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
-        return {name: data.values[name] for name in chosen}, present, labels
+        return {name: np.asarray(data.values[name]) for name in chosen}, present, labels
     if isinstance(data, Mapping):
         unknown = [b for b in blocks or () if b not in data]
         if unknown:

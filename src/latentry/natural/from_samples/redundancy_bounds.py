@@ -100,7 +100,7 @@ def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Less
 def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
     truth = channel.probabilities
     values = truth.shape[1]
-    name, guess = _best_student(_of_labels(block, len(fit)), truth, block, fit, seed)
+    name, guess = _best_student(students_of_labels(block, len(fit)), truth, block, fit, seed)
     # A floor keeps the loss bounded; it costs about this fraction of a nat.
     floor = min(0.05, 0.2 / np.sqrt(len(audit)))
     q = (1 - floor) * guess(audit) + floor / values
@@ -108,11 +108,11 @@ def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, a
     return Lesson(losses, audit, float(np.log(values / floor)), name)
 
 
-def _of_labels(block: Block, rows: int) -> dict[str, Student]:
-    """Counting is best for labels; smooth functions and trees complement each other for numbers."""
+def students_of_labels(block: Block, rows: int) -> dict[str, Student]:
+    """Return students of a latent of labels: counting is best for labels; smooth functions and trees complement each other."""
     if block.discrete:
         return {"counts": _count_student}
-    result: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": _trees}
+    result: dict[str, Student] = {"logistic": _logistic(1.0), "kernel": _kernel, "boosted trees": tree_student}
     result |= {f"logistic, penalty {penalty:g}": _logistic(penalty) for penalty in (10.0, 100.0)}
     return result | ({"net": _net} if rows >= _NET_ROWS else {})
 
@@ -181,7 +181,8 @@ def _net(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
     return lambda rows: model(x(rows))
 
 
-def _trees(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+def tree_student(truth: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """Fit boosted trees that guess labels."""
     model = tree_labels(block.features[fit], truth[fit])
     return lambda rows: model(block.features[rows])
 
@@ -191,14 +192,15 @@ def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: 
     parts = _thirds(fit, seed)
     losses = {
         name: _gaussian_losses(channel, [student(channel.mean, block, train, seed) for _, train in parts], parts, audit)
-        for name, student in _of_numbers(block, len(fit)).items()
+        for name, student in students_of_numbers(block, len(fit)).items()
     }
     best = min(losses, key=lambda name: losses[name][0])
     return Lesson(losses[best][1], audit, np.inf, best)
 
 
-def _of_numbers(block: Block, rows: int) -> dict[str, Student]:
-    result: dict[str, Student] = {"ridge": _ridge, "boosted trees": _trees_mean}
+def students_of_numbers(block: Block, rows: int) -> dict[str, Student]:
+    """Return students of a latent of numbers, by name."""
+    result: dict[str, Student] = {"ridge": _ridge, "boosted trees": tree_mean_student}
     if block.discrete:
         return result
     return {**result, "kernel": _kernel_mean} | ({"net": _net_mean} if rows >= _NET_ROWS else {})
@@ -227,7 +229,8 @@ def _ridge(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
     return lambda rows: model.predict(x(rows)).reshape(len(rows), -1)
 
 
-def _trees_mean(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+def tree_mean_student(mean: Array, block: Block, fit: Codes, seed: int) -> Guess:
+    """Fit boosted trees that guess means."""
     model = tree_numbers(block.features[fit], mean[fit])
     return lambda rows: model(block.features[rows])
 

@@ -133,7 +133,7 @@ def _contract(table: Array, corners: Factors) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tilted:
+class Tilted:
     """F(r) = ‖Σ E(x) Π_{i<n} r_i(x_i)^{θ_i}‖ with the last factor maximised in closed form (Hölder)."""
 
     table: Array
@@ -278,7 +278,7 @@ class NaturalComponents:
         """
         table, shift = self._table(prices)
         order = np.argsort(self.shape, kind="stable")
-        relaxed = _Tilted(table.transpose(order), tuple(self.powers[i] for i in order), self.scale)
+        relaxed = Tilted(table.transpose(order), tuple(self.powers[i] for i in order), self.scale)
         highest = ceiling(relaxed, known=known + shift, tolerance=tolerance, nodes=nodes)
         return _unshifted(highest, shift, order, self.shape)
 
@@ -295,7 +295,7 @@ def _unshifted(highest: Ceiling, shift: float, order: NDArray[np.intp], shape: t
 
 
 @dataclass(frozen=True, eq=False)
-class _Crossed:
+class Crossed:
     """Σ_{i<n} H(q_i) + ln Σ_{x_n} exp(−E c), the last factor of a product distribution in closed form."""
 
     table: Array
@@ -403,5 +403,5 @@ class IndependentComponents:
             The bound; its points are marginals to climb from.
         """
         order = np.argsort(self.shape, kind="stable")
-        highest = ceiling(_Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
+        highest = ceiling(Crossed(self._table(prices).transpose(order)), known=known, tolerance=tolerance, nodes=nodes)
         return _unshifted(highest, 0.0, order, self.shape)

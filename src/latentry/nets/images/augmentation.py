@@ -43,7 +43,7 @@ def _scale(place: Array, draws: Draws) -> Array:
     return place * jnp.stack([factors, jnp.ones_like(factors)], -1)
 
 
-def _rotate(x: Array, draws: Draws) -> Array:
+def rotate(x: Array, draws: Draws) -> Array:
     """Turn by any angle about the middle."""
     angle = 2 * math.pi * draws[:, 0]
     middle = (x.shape[1] - 1) / 2
@@ -74,7 +74,7 @@ def _hue(x: Array, draws: Draws) -> Array:
 
 
 _PLACES: dict[str, Change] = {"flip": _flip, "shift": _shift, "scale": _scale}
-_IMAGES: dict[str, Change] = {"rotate": _rotate, "brightness": _brightness, "hue": _hue}
+_IMAGES: dict[str, Change] = {"rotate": rotate, "brightness": _brightness, "hue": _hue}
 AUGMENTATIONS = (*_PLACES, *_IMAGES)
 
 
