@@ -8,8 +8,6 @@ import pytest
 import latentry
 
 PACKAGE = Path(latentry.__file__).parent
-# Rooms whose docstrings are still being written; a room that is done is taken out.
-UNFINISHED = ()
 ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
 
 # Words that open a description of a thing, not of what a function does.
@@ -81,14 +79,8 @@ def modules(room):
         yield path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def skip_unfinished(room):
-    if room in UNFINISHED:
-        pytest.skip(f"the docstrings of {room} are being written")
-
-
 @pytest.mark.parametrize("room", ROOMS)
 def test_public_functions_begin_with_a_verb(room):
-    skip_unfinished(room)
     wrong = [
         f"{path}:{function.lineno} {name}: {(ast.get_docstring(function) or 'no docstring').splitlines()[0]}"
         for path, tree in modules(room)
@@ -100,7 +92,6 @@ def test_public_functions_begin_with_a_verb(room):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_exported_functions_name_arguments_and_results(room):
-    skip_unfinished(room)
     wrong = [
         f"{path}:{function.lineno} {function.name}: {', '.join(missing_sections(function))}"
         for path, tree in modules(room)
