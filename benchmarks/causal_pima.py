@@ -216,7 +216,9 @@ def mvae(data, tests, seed, epochs=200, batch=27):
     for part, rows in {"train": data, **tests}.items():
         for name, (mean, scale) in scales.items():
             there = name in rows.names
-            arrays[f"{part}_{name}"] = (np.asarray(rows[name]) - mean) / scale if there else np.zeros((len(rows), *mean.shape))
+            arrays[f"{part}_{name}"] = (
+                (np.asarray(rows[name]) - mean) / scale if there else np.zeros((len(rows), *mean.shape))
+            )
             arrays[f"{part}_{name}_seen"] = rows.observed[name] if there else np.zeros(len(rows), bool)
     found = peer_run(arrays, list(data.names), list(tests), seed, epochs=epochs, batch=batch)
     mixture = GaussianMixture(4, n_init=10, random_state=0).fit(found["train"])
@@ -251,7 +253,9 @@ def speed_run(seed):
 
 
 def our_seconds(data, epochs, batch):
-    model = lt.CausalPIMA().set_params(**LATTICES | {"epochs": epochs, "batch_size": batch}, experts={"curve": lattice_expert()})
+    model = lt.CausalPIMA().set_params(
+        **LATTICES | {"epochs": epochs, "batch_size": batch}, experts={"curve": lattice_expert()}
+    )
     model.fit(data)  # compiles
     began = time.time()
     model.fit(data)
@@ -273,7 +277,9 @@ def parameter_errors(model, values):
         at = np.ravel_multi_index(cell, (2, 2))
         for name, number in truth.items():
             errors.setdefault(name, []).append(float(abs(found[name][at] - number) / abs(number)))
-            inside.append(bool(abs(found[name][at] - number) <= 2 * found[f"{name}_error"][at]))  # NaN counts as outside
+            inside.append(
+                bool(abs(found[name][at] - number) <= 2 * found[f"{name}_error"][at])
+            )  # NaN counts as outside
     mean = {f"mean {name}": float(np.mean(each)) for name, each in errors.items()}
     return {**{name: max(each) for name, each in errors.items()}, **mean, "covered": float(np.mean(inside))}
 

@@ -8,7 +8,10 @@ import latentry as lt
 
 def page(rows, command, words):
     """Markdown of everything measured so far, one line per run."""
-    parts = ["# CausalPIMA\n", f"`{command}`; latentry {lt.__version__}, JAX {jax.__version__}, NumPy {np.__version__}.\n"]
+    parts = [
+        "# CausalPIMA\n",
+        f"`{command}`; latentry {lt.__version__}, JAX {jax.__version__}, NumPy {np.__version__}.\n",
+    ]
     parts.append(words[words.index("Settings") :].strip() + "\n")
     for title, tasks, lines in SECTIONS:
         found = sorted((row for row in rows if row["task"] in tasks), key=lambda row: (row["task"], row["seed"]))
@@ -119,6 +122,10 @@ SECTIONS = (
     ('Circles, graph="hodge" (the paper\'s differentiable graph)', ("hodge",), circles),
     ("Pendulum: interventions on rod and sun", ("pendulum",), pendulum),
     ("Lattices", ("lattices",), lattices),
-    ("Lattices with missing modalities, beside MultiVae 1.0.3's MVAE", ("missing 0%", "missing 30%", "missing 60%"), missing),
+    (
+        "Lattices with missing modalities, beside MultiVae 1.0.3's MVAE",
+        ("missing 0%", "missing 30%", "missing 60%"),
+        missing,
+    ),
     ("Seconds per epoch beside MVAE, one run, one core", ("speed",), speed),
 )

@@ -176,7 +176,13 @@ def _times(before: dict | None, now: dict) -> list[str]:
         return ["not run", wall, "", "not run", processor]
     if before.get("stopped"):
         return [f"> {PATIENCE}, stopped", wall, f"> {PATIENCE / now['wall']:.0f}", "stopped", processor]
-    return [f"{before['wall']:.1f}", wall, f"{before['wall'] / now['wall']:.1f}", f"{before['processor']:.1f}", processor]
+    return [
+        f"{before['wall']:.1f}",
+        wall,
+        f"{before['wall'] / now['wall']:.1f}",
+        f"{before['processor']:.1f}",
+        processor,
+    ]
 
 
 def embedding(bench: Bench) -> str:
@@ -184,7 +190,9 @@ def embedding(bench: Bench) -> str:
     lines = []
     for place, words in where.items():
         now = bench.one("now", place, "timed", 3000, 6, 5, 3, 0)
-        stopped = any(line[1].startswith(">") for line in lines)  # what was too slow alone is not run beside other programs
+        stopped = any(
+            line[1].startswith(">") for line in lines
+        )  # what was too slow alone is not run beside other programs
         before = None if stopped else bench.one("before", place, "timed", 3000, 6, 5, 3, 0)
         lines.append([words, *_times(before, now)])
     head = ["3,000 rows × (6 + 5) columns, 3 domains", "wall, before", "wall, now", "ratio", "processor, before", "now"]
@@ -215,7 +223,9 @@ def tightness(bench: Bench) -> str:
         for seed in SEEDS:
             answers = bench.ask("bounds", case, seed)
             old, new = answers["before"]["bounds"], answers["now"]["bounds"]
-            changes += [new[name] / old[name] - 1 for name in old if "redundancy" in name and name in new and old[name] > 0]
+            changes += [
+                new[name] / old[name] - 1 for name in old if "redundancy" in name and name in new and old[name] > 0
+            ]
             seconds.append([answers[state]["processor"] for state in ("before", "now")])
         every += changes
         took = np.mean(seconds, axis=0)

@@ -62,7 +62,8 @@ def growth_panels(panels: dict, title: str, states: tuple[str, ...] = ("before",
     flat = [value for s in every for value in (s.values() if isinstance(s, dict) else [s])]
     low, high = math.floor(math.log10(min(flat))), math.ceil(math.log10(max(flat)))
     body = "".join(
-        _panel(20 + 300 * i, name, panel, (low, max(high, low + 1)), states) for i, (name, panel) in enumerate(panels.items())
+        _panel(20 + 300 * i, name, panel, (low, max(high, low + 1)), states)
+        for i, (name, panel) in enumerate(panels.items())
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {20 + 300 * len(panels)} 240" role="img">'
     return f"{head}<title>{title}</title><style>{_STYLE}</style>{body}</svg>\n"
@@ -90,5 +91,7 @@ def _panel(left: float, name: str, panel: dict, decades: tuple[int, int], states
         parts += [f'<circle class="{state}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points]
         if len(states) > 1:
             x, y = points[-1]
-            parts.append(f'<text class="{state}" stroke="none" x="{x:.1f}" y="{y - 8:.1f}" text-anchor="end">{state}</text>')
+            parts.append(
+                f'<text class="{state}" stroke="none" x="{x:.1f}" y="{y - 8:.1f}" text-anchor="end">{state}</text>'
+            )
     return "".join(parts)

@@ -91,7 +91,11 @@ class Generator(nn.Module):
         self.mapping = nn.ModuleList([Linear(LATENTS + 8, STYLE, pace=0.1), Linear(STYLE, STYLE, pace=0.1)])
         self.start = nn.Parameter(torch.randn(widths[0], SIZES[0], SIZES[0]))
         self.placing = Linear(STYLE, self.start.numel())
-        self.layers, self.pictures, self.bias = nn.ModuleList(), nn.ModuleList(), nn.Parameter(torch.zeros(len(SIZES), 3))
+        self.layers, self.pictures, self.bias = (
+            nn.ModuleList(),
+            nn.ModuleList(),
+            nn.Parameter(torch.zeros(len(SIZES), 3)),
+        )
         for before, wide in zip([None, *widths], widths, strict=False):
             first = [] if before is None else [Layer(before, wide, doubles=True)]
             self.layers.append(nn.ModuleList([*first, Layer(wide, wide, doubles=False)]))

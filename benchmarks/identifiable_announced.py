@@ -46,7 +46,9 @@ def one(case: str, seed: int) -> dict:
     start = time.perf_counter()
     model = lt.IFlow().set_params(epochs=EPOCHS, training__patience=None, seed=seed, progress=False).fit(train)
     fitted = time.perf_counter()
-    found, alone = (sufficient_changes(*given, bootstrap=0) for given in ((model, held_out), (model.latent_distributions(),)))
+    found, alone = (
+        sufficient_changes(*given, bootstrap=0) for given in ((model, held_out), (model.latent_distributions(),))
+    )
     weakest = None if found.weakest is None else found.weakest.value
     return {
         "says": WORDS[found.identifiable],

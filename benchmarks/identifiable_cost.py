@@ -48,7 +48,8 @@ def main() -> None:
             [
                 "# Cost of IFlow (n = d = 5, batches of 256)",
                 "40 domains:\n\n" + table(["rows", "processor seconds per epoch", "of the first"], lines(by_rows)),
-                "400,000 rows:\n\n" + table(["domains", "processor seconds per epoch", "of the first"], lines(by_domains)),
+                "400,000 rows:\n\n"
+                + table(["domains", "processor seconds per epoch", "of the first"], lines(by_domains)),
                 provenance(),
             ]
         ),

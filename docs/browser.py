@@ -217,4 +217,6 @@ def _started(program: str, profile: str) -> tuple[subprocess.Popen[bytes], int, 
 
 if __name__ == "__main__":
     found = browser()
-    print(f"browser for the tests of the report: {found or 'none; install Chromium (Debian: apt-get install chromium)'}")
+    print(
+        f"browser for the tests of the report: {found or 'none; install Chromium (Debian: apt-get install chromium)'}"
+    )

@@ -95,7 +95,9 @@ def _beats_gaussian(model: HasLikelihood, subject: Subject) -> dict[str, Verdict
     enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
     if kinds != {"gaussian"} or not enough:
         return {}
-    plain = np.sum([_plain_score(flat(np.asarray(data[name])), data.observed[name], half, rest) for name in data.names], axis=0)
+    plain = np.sum(
+        [_plain_score(flat(np.asarray(data[name])), data.observed[name], half, rest) for name in data.names], axis=0
+    )
     gain = model.score_rows(data.take(rest)) - plain
     return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
 
