@@ -84,6 +84,14 @@ def test_rows_that_repeat_are_not_taken_for_the_same():
     assert rows_to_audit(model, lt.Dataset(coins[200:])).origin == "trust"
 
 
+def test_rows_that_repeat_are_left_out_as_often_as_they_trained_and_not_called_the_same():
+    coins = np.random.default_rng(0).integers(0, 2, size=(1200, 3)).astype(float)
+    model = lt.VAE().set_params(**QUICK).fit(coins[:200])
+    split = rows_to_audit(model, lt.Dataset(coins[200:]))  # none of which the fit had
+    assert (split.origin, len(split.rows)) == ("set aside", 800)
+    assert "exactly" not in split.sentence
+
+
 def test_nothing_is_left_when_every_row_trained(wide):
     with pytest.raises(lt.DataError, match="every row of these data trained the model: nothing is left to audit"):
         rows_to_audit(lt.VAE().set_params(**QUICK, validation=0.0).fit(wide), wide)

@@ -88,7 +88,9 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     if not repeated:
         trained = np.isin(own, marks["trained"])
         chose = np.isin(own, held) & ~trained
-    return _apart_from(data, trained, chose, len(marks["trained"]) + len(held))
+    whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
+    which = "equal to those" if repeated else "exactly those" if whole else "among those"
+    return _apart_from(data, trained, chose, which)
 
 
 def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
@@ -105,13 +107,12 @@ def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = 
     return inside
 
 
-def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_fit: int) -> Split:
+def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, which: str) -> Split:
     """Return the rows that the fit never had, where they are enough; otherwise those too that it held out."""
     fresh, fitted = ~(trained | chose), np.flatnonzero(trained | chose)
     if fresh.sum() >= FEWEST:
         rows = np.flatnonzero(fresh)
-        exactly = "exactly those" if len(fitted) == rows_of_fit else "among those"
-        sentence = f"{len(rows)} of {len(data)} rows were set aside; the others are {exactly} of the fit."
+        sentence = f"{len(rows)} of {len(data)} rows were set aside; the others are {which} of the fit."
         return Split(rows, "set aside", sentence, len(data), fitted)
     rows = np.flatnonzero(~trained)
     if not len(rows):
