@@ -99,7 +99,10 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     repeated = _repeats(record)
     if repeated and trained.sum() + chose.sum() < len(marks["trained"]) + len(held):
         equal = np.isin(own, marks["trained"]).sum()
-        why = f"{equal} of {len(data)} rows equal rows that trained the model. Its rows repeat each other, so that these may yet be new"
+        why = (
+            f"{equal} of {len(data)} rows equal rows that trained the model. Its rows repeat each other, so that equal ones may "
+            "yet be new"
+        )
         return _trusted(data, why)
     if not repeated:
         trained = np.isin(own, marks["trained"])
