@@ -72,6 +72,7 @@ __all__ = [
 
 _ROOMS = (
     "certificate",
+    "contracts",
     "data",
     "datasets",
     "errors",

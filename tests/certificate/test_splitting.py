@@ -84,6 +84,51 @@ def test_rows_that_repeat_are_not_taken_for_the_same():
     assert rows_to_audit(model, lt.Dataset(coins[200:])).origin == "trust"
 
 
+def test_rows_that_repeat_are_left_out_as_often_as_they_trained_and_not_called_the_same():
+    coins = np.random.default_rng(0).integers(0, 2, size=(1200, 3)).astype(float)
+    model = lt.VAE().set_params(**QUICK).fit(coins[:200])
+    split = rows_to_audit(model, lt.Dataset(coins[200:]))  # none of which the fit had
+    assert (split.origin, len(split.rows)) == ("set aside", 800)
+    assert "exactly" not in split.sentence
+
+
+def test_a_certificate_on_trust_says_how_many_rows_equal_trained_ones(wide):
+    model = lt.VAE().set_params(**QUICK, validation=0.0).fit(wide.take(np.tile(np.arange(300), 2)))
+    split = rows_to_audit(model, wide.take(np.arange(400)))
+    assert split.origin == "trust"
+    assert "300 of 400 rows equal rows that trained" in split.sentence
+
+
+def test_a_row_held_out_that_equals_a_trained_one_is_not_audited(wide):
+    data = wide.take(np.append(np.arange(600), np.arange(50)))  # few rows come twice: an equal row is the same row
+    model = lt.VAE().set_params(**QUICK, validation=0.2).fit(data)
+    trained = np.setdiff1d(np.arange(650), model.record_.held_out)
+    for rows in (data, reversed_rows(data)):
+        split = rows_to_audit(model, rows)
+        assert not np.isin(np.asarray(rows["x"])[split.rows, 0], np.asarray(data["x"])[trained, 0]).any()
+    assert "held out and that equal no row that trained it" in rows_to_audit(model, data).sentence
+
+
+def test_held_out_rows_that_equal_trained_ones_are_counted_where_rows_repeat(wide):
+    twice = wide.take(np.tile(np.arange(600), 2))
+    model = lt.VAE().set_params(**QUICK, validation=0.2).fit(twice)
+    split = rows_to_audit(model, twice)
+    values, held = np.asarray(twice["x"])[:, 0], model.record_.held_out
+    equal = np.isin(values[held], np.delete(values, held)).sum()
+    assert split.rows.tolist() == held.tolist()
+    assert f"{equal} of them equal rows that trained it" in split.sentence
+
+
+def test_of_equal_rows_those_of_every_domain_are_audited():
+    rng, lab = np.random.default_rng(0), np.repeat([0, 1, 2], 300)  # sorted by domain, as files often are
+    coins = (rng.random((900, 4)) < 0.5).astype(float)
+    data = lt.Dataset(coins, domain=lab)
+    training, _ = data.split(0.75, 0.25)
+    split = rows_to_audit(lt.VAE().set_params(**QUICK).fit(training), data)
+    assert (split.origin, len(split.rows)) == ("set aside", 225)
+    assert np.bincount(lab[split.rows]).min() > 50
+
+
 def test_nothing_is_left_when_every_row_trained(wide):
     with pytest.raises(lt.DataError, match="every row of these data trained the model: nothing is left to audit"):
         rows_to_audit(lt.VAE().set_params(**QUICK, validation=0.0).fit(wide), wide)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
+from latentry.certificate.whole_files import write_whole
 from latentry.cli import recipes
 from latentry.generators import finite_laws
 
@@ -19,6 +20,7 @@ def folder(tmp_path_factory):
     columns = {f"x{i}": sample.observables[:, [i]] for i in range(2)}
     lt.Dataset(columns, domain=sample.domain).write(where / "d.npz")
     np.save(where / "latent.npy", sample.latent[:, None])
+    (where / "junk.npy").write_bytes(b"junk")
     rng = np.random.default_rng(0)
     rows = lt.Dataset({"a": rng.normal(size=(300, 2)), "b": rng.normal(size=(300, 2))}, domain=["p", "q"] * 150)
     rows.write(where / "t.npz")
@@ -117,6 +119,8 @@ BAD = {
     "require": (["certify", "{folder}/run", "{folder}/t.npz", "--require", "natrual"], "did you mean 'natural'?"),
     "block": (["certify", "{folder}/run", "{folder}/t.npz", "--block", "c"], "no modality is called 'c'"),
     "seen": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seen", "{folder}/d.npz"], "--seen"),
+    "seed": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seed", "-1"], "seed=-1: is below 0"),
+    "no array": (["certify", "{folder}/junk.npy", "{folder}/d.npz"], "junk.npy could not be read as npy"),
     "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "is not JSON"),
     "fit epsilon": (["fit", "{folder}/t.npz", "--certify", "--epsilon", "-1"], "--epsilon -1: "),
     "fit aside": (
@@ -133,6 +137,15 @@ def test_bad_input_is_a_sentence_and_leaves_nothing(call, folder, tmp_path, word
     assert code == 2
     assert sentence in error
     assert not (tmp_path / "c").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_the_audit(call, folder, tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    code, _, error = call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path / "notes")
+    assert (code, "is a file. Give a folder" in error) == (2, True)
+    with pytest.raises(lt.DataError, match="could not be written"):
+        write_whole({tmp_path / "notes" / "report.html": "text"})
+    assert (tmp_path / "notes").read_text() == "mine"
 
 
 def test_columns_of_a_table_are_blocks(call, tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
+from latentry.certificate.report.sections import epochs_so_far
 from latentry.cli.info import describe_epochs
 
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
@@ -117,8 +118,14 @@ def test_bad_input_is_one_sentence_and_exit_2(call, table, tmp_path, case):
 
 
 def test_epochs_of_several_restarts():
-    rows = [{"restart": 0}, {"restart": 0}, {"restart": 1}]
+    rows = [{"restart": restart, "phase": "fit", "epoch": epoch} for restart, epoch in ((0, 1), (0, 2), (1, 1))]
     assert (describe_epochs(rows), describe_epochs(rows[:2])) == ("2 + 1 in 2 restarts; the last", "2")
+
+
+def test_a_row_of_the_history_may_stand_for_several_epochs():
+    rows = [{"restart": 0, "phase": phase, "epoch": epoch} for phase, epoch in (("a", 20), ("a", 40), ("b", 20))]
+    assert describe_epochs(rows) == "60"
+    assert epochs_so_far(rows).tolist() == [20, 40, 60]
 
 
 def test_info_shows_any_table(call, tmp_path):

@@ -27,10 +27,16 @@ def test_every_row_comes_once_a_pass(count, batch, passes, seed):
         assert sorted(one[one >= 0]) == list(range(count))
 
 
-def test_rows_that_do_not_fit_in_one_window_are_passed_over_once(monkeypatch):
-    monkeypatch.setattr(batches, "WINDOW_BYTES", 400)
-    data = lt.Dataset(np.zeros((40, 1)))
-    assert [Plan.of(data, 8, passes).passes for passes in (1, 2, 3)] == [1, 2, 1]
+@pytest.mark.parametrize("rows", [40, 130])
+def test_passes_are_as_many_as_asked_for_in_several_windows(monkeypatch, rows):
+    """What is planned around an epoch, such as cooling, counts on it."""
+    monkeypatch.setattr(batches, "WINDOW_BYTES", 400)  # 48 rows
+    plan = Plan.of(lt.Dataset(np.zeros((rows, 1))), 8, 3)
+    windows = plan.windows(plan.order((0,)))
+    assert (plan.passes, len(windows)) == (3, -(-plan.steps // plan.steps_per_window))
+    steps = np.concatenate(windows)[: plan.steps]
+    for one in steps.reshape(3, -1):
+        assert sorted(one[one >= 0]) == list(range(rows))
 
 
 def test_order_depends_on_seed_and_epoch_only():

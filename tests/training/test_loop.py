@@ -320,6 +320,21 @@ def test_the_step_is_counted_over_all_windows(monkeypatch):
         run(Task(make, (Phase("p", breaks, 1),), Feed(lt.Dataset(rows), 16), None), progress=False)
 
 
+def test_errors_count_passes_as_epochs():
+    def breaks(module, batch, key):
+        value, metrics = loss(module, batch, key)
+        return jnp.where(module.count > 0, jnp.nan, value), metrics
+
+    counted = lambda module, data, key: eqx.tree_at(lambda m: m.count, module, module.count + 1)  # noqa: E731
+    spoiled = lambda module, data, key: eqx.tree_at(lambda m: m.shift, module, module.shift * jnp.nan)  # noqa: E731
+    for phase, words in (
+        (Phase("p", breaks, 8, after_epoch=counted), "epoch 3, step 1:"),
+        (Phase("p", loss, 8, after_epoch=spoiled), "after epoch 2 "),
+    ):
+        with pytest.raises(lt.TrainingDiverged, match=words):
+            run(Task(make, (phase,), Feed(data(), 16, passes=2), None), progress=False)
+
+
 def test_a_finished_run_is_left_as_it_is():
     small = task()
     done = run(small, progress=False)

@@ -58,19 +58,33 @@ def rows_to_audit(model: object, data: Dataset) -> Split:
     if record is None:
         return _trusted(data, "The model keeps no record of its training rows")
     if record.fingerprint == data.fingerprint:
-        return _validation(data, record.held_out)
+        return _validation(record, data)
     return _by_marks(record, data)
 
 
-def _validation(data: Dataset, held_out: np.ndarray) -> Split:
-    if not len(held_out):
+def _validation(record: FitRecord, data: Dataset) -> Split:
+    """Return the rows that the fit held out, but for those that are a trained row once more."""
+    held = record.held_out
+    equal = np.isin(row_marks(data, record.layout.modalities)[held], record.marks["trained"])
+    rows = held if _repeats(record) else held[~equal]
+    if not len(rows):
         raise DataError(f"data: every row of these data trained the model: nothing is left to audit. {_ASIDE}")
     sentence = (
-        f"The data are those of the fit. Audited are the {len(held_out)} of {len(data)} rows that it held out; they took no "
+        f"The data are those of the fit. Audited are the {len(rows)} of {len(data)} rows that it held out; they took no "
         "part in its gradients, but chose its epoch."
     )
-    trained = np.setdiff1d(np.arange(len(data)), held_out)
-    return _enough(Split(held_out, "validation", sentence, len(data), trained))
+    if len(rows) < len(held):
+        sentence = sentence.replace("held out;", f"held out and that equal no row that trained it ({equal.sum()} do);")
+    elif equal.any():
+        sentence += f" {equal.sum()} of them equal rows that trained it: rows of the fit repeat each other."
+    trained = np.setdiff1d(np.arange(len(data)), held)
+    return _enough(Split(rows, "validation", sentence, len(data), trained))
+
+
+def _repeats(record: FitRecord) -> bool:
+    """Say whether rows of the fit repeat each other so often that an equal row may be another one."""
+    trained = record.marks["trained"]
+    return len(np.unique(trained)) < _DISTINCT * len(trained)
 
 
 def _by_marks(record: FitRecord, data: Dataset) -> Split:
@@ -78,25 +92,36 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     own, marks = row_marks(data, record.layout.modalities), record.marks
     held = marks.get("held out", own[:0])
     if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
-        sentence = f"None of the {len(data)} rows is one of those that the model was fitted to."
+        sentence = f"None of the {len(data)} rows equals one of those that the model was fitted to, in single precision."
         return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
     trained = _occurrences(own, marks["trained"])
     chose = _occurrences(own, held, ~trained)
-    repeated = len(np.unique(marks["trained"])) < _DISTINCT * len(marks["trained"])
+    repeated = _repeats(record)
     if repeated and trained.sum() + chose.sum() < len(marks["trained"]) + len(held):
-        return _trusted(data, "Rows of the fit repeat each other, so that equal rows may yet be new")
+        equal = np.isin(own, marks["trained"]).sum()
+        why = (
+            f"{equal} of {len(data)} rows equal rows that trained the model. Its rows repeat each other, so that equal ones may "
+            "yet be new"
+        )
+        return _trusted(data, why)
     if not repeated:
         trained = np.isin(own, marks["trained"])
         chose = np.isin(own, held) & ~trained
-    return _apart_from(data, trained, chose, len(marks["trained"]) + len(held))
+    whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
+    which = "equal to those" if repeated else "exactly those" if whole else "among those"
+    return _apart_from(data, trained, chose, which)
 
 
 def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """Say for each row whether it is one of as many equal rows as have its mark: rows that repeat are counted."""
+    """Say for each row whether it is one of as many equal rows as have its mark: rows that repeat are counted.
+
+    Which of them is drawn at random: the first ones would be those of the first domains, where rows are sorted by domain.
+    """
     left = np.ones(len(own), dtype=bool) if among is None else among
     known, counts = np.unique(marks, return_counts=True)
     inside = np.zeros(len(own), dtype=bool)
-    order = np.flatnonzero(left)[np.argsort(own[left], kind="stable")]
+    drawn = np.random.default_rng(0).permutation(np.flatnonzero(left))
+    order = drawn[np.argsort(own[drawn], kind="stable")]
     _, starts = np.unique(own[order], return_index=True)
     place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     at = np.minimum(np.searchsorted(known, own[order]), max(len(known) - 1, 0))
@@ -105,13 +130,12 @@ def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = 
     return inside
 
 
-def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, rows_of_fit: int) -> Split:
+def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, which: str) -> Split:
     """Return the rows that the fit never had, where they are enough; otherwise those too that it held out."""
     fresh, fitted = ~(trained | chose), np.flatnonzero(trained | chose)
     if fresh.sum() >= FEWEST:
         rows = np.flatnonzero(fresh)
-        exactly = "exactly those" if len(fitted) == rows_of_fit else "among those"
-        sentence = f"{len(rows)} of {len(data)} rows were set aside; the others are {exactly} of the fit."
+        sentence = f"{len(rows)} of {len(data)} rows were set aside; the others are {which} of the fit."
         return Split(rows, "set aside", sentence, len(data), fitted)
     rows = np.flatnonzero(~trained)
     if not len(rows):

@@ -56,6 +56,8 @@ class Settings:
             )
         if self.quantiser is not None and self.quantiser < 2:
             raise DataError(f"quantiser={self.quantiser}: is too few values. Give at least 2.")
+        if self.seed < 0:
+            raise DataError(f"seed={self.seed}: is below 0. Give a whole number of at least 0.")
         if self.restarts < 0:
             raise DataError(f"restarts={self.restarts}: is below 0. Give the number of further fits, 0 for none.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from latentry.errors import DataError
@@ -32,4 +33,5 @@ def write_whole(files: Mapping[str | Path, str]) -> None:
         raise DataError(f"{path} could not be written: {problem}. Choose another place, or make room.") from problem
     finally:
         for draft in drafts.values():
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):  # a file in the place of the folder: there is no draft either
+                draft.unlink(missing_ok=True)

@@ -72,6 +72,8 @@ def certify(
     needed = demanded(required)
     if check_ is not None and needed:
         raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")
+    if out.exists() and not out.is_dir():
+        raise DataError(f"--out {out}: is a file. Give a folder for report.html and certificate.json.")
     subject = _latents(latents)
     names = wanted(subject) if isinstance(subject, LatentModel) else None
     rows = read(data, domain=domain, modalities=names, factors=factor or ())
@@ -101,7 +103,7 @@ def _latents(path: Path) -> AnyModel | GaussianChannel | np.ndarray:
         model: AnyModel = load_model(path)
         return model
     if path.suffix == ".npy" and path.exists():
-        array: np.ndarray = np.load(path, allow_pickle=False)
+        array = _loaded(path, str(path))
         if array.ndim == 1:
             return array
     table = read(path)
@@ -144,11 +146,15 @@ def _column(word: str, named: tuple[str, ...], option: str) -> int:
 def _seen(path: Path | None) -> np.ndarray | None:
     if path is None:
         return None
+    return _loaded(path, f"--seen {path}")
+
+
+def _loaded(path: Path, what: str) -> np.ndarray:
     try:
-        rows: np.ndarray = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as problem:
-        raise DataError(f"--seen {path} could not be read as npy: {problem}. Write it with numpy.save.") from None
-    return rows
+        array: np.ndarray = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as problem:
+        raise DataError(f"{what} could not be read as npy: {problem}. Write numbers with numpy.save.") from None
+    return array
 
 
 def _compare(compared: Comparison, *, as_json: bool) -> None:

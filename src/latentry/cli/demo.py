@@ -14,6 +14,7 @@ from latentry.cli.options import AsJson, Quiet
 from latentry.cli.recipes import RECIPES
 from latentry.cli.verdicts import announce, keep
 from latentry.errors import DataError, nearest
+from latentry.training import epochs_of
 
 __all__ = ["demo"]
 
@@ -44,5 +45,6 @@ def demo(
     with audit_bar(quiet=quiet or json) as progress:
         certificate = certify(model, rows, seed=seed, progress=progress, **recipe.options)
     files = keep(certificate, out, recipe.title)
-    extra = {"run": str(out / "run"), "data": data, "rows": len(rows), "epochs": len(model.history_)}
+    epochs = sum(epochs_of(model.history_).values())
+    extra = {"run": str(out / "run"), "data": data, "rows": len(rows), "epochs": epochs}
     announce(certificate, files, extra, as_json=json, show=open_)

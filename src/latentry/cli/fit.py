@@ -18,7 +18,7 @@ from latentry.contracts import HasGraph, HasLikelihood
 from latentry.data import Dataset, read
 from latentry.errors import DataError
 from latentry.models import MODELS, AnyModel, model_class
-from latentry.training import JsonLines, holds_run
+from latentry.training import JsonLines, epochs_of, holds_run
 
 __all__ = ["fit"]
 
@@ -132,13 +132,14 @@ def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int]:
 
 def _report(fitted: AnyModel, out: Path, *, as_json: bool) -> None:
     history = fitted.history_
+    epochs = sum(epochs_of(history).values())
     result: dict[str, object] = {
         "run": str(out),
         "model": fitted.name,
-        "epochs": len(history),
+        "epochs": epochs,
         "stopped": fitted.state_.stopped,
     }
-    sentence = f"{type(fitted).__name__}: {len(history)} epochs ({fitted.state_.stopped})"
+    sentence = f"{type(fitted).__name__}: {epochs} epochs ({fitted.state_.stopped})"
     if "held_out_loss" in history.columns:
         result["held_out_loss"] = loss = float(np.nanmin(history["held_out_loss"]))
         sentence += f", held-out loss {loss:.4g} nats per standardised row"

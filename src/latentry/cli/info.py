@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ from latentry.cli.options import AsJson, DomainName, answer
 from latentry.data import Dataset, read, read_columns
 from latentry.errors import DataError, nearest
 from latentry.models import MODELS, read_model_files
-from latentry.training import holds_run
+from latentry.training import epochs_of, holds_run
 
 __all__ = ["info"]
 
@@ -103,7 +102,7 @@ def _run(folder: Path) -> dict[str, str]:
 
 def describe_epochs(history: Sequence[Mapping[str, Any]]) -> str:
     """Say how many epochs each restart of a run has."""
-    counts = list(Counter(row["restart"] for row in history).values())
+    counts = list(epochs_of(history).values())
     return (
         " + ".join(map(str, counts)) + f" in {len(counts)} restarts; the last" if len(counts) > 1 else str(sum(counts))
     )

@@ -38,15 +38,15 @@ class Plan:
     a block is one sequential read. Data smaller than a window get a plain permutation. The order
     depends on shapes and seed alone, so data on disk and in memory meet the same batches.
 
-    Where few rows fit in one window, several passes over them may make one epoch of the plan: what is done at the end of an
-    epoch costs the same for 100 rows as for 1,000.
+    Several passes over few rows may make one epoch of the plan: what is done at the end of an epoch costs the same for 100
+    rows as for 1,000.
     """
 
     rows: int
     batch: int
     window: int  # rows per window, a multiple of the batch
     block: int  # rows per block
-    passes: int = 1  # over all rows, in one epoch of the plan; more than one only within a single window
+    passes: int = 1  # over all rows, in one epoch of the plan
 
     @classmethod
     def of(cls, data: Dataset, batch: int, passes: int = 1) -> Plan:
@@ -55,7 +55,7 @@ class Plan:
         Args:
             data: The rows.
             batch: Rows of a step.
-            passes: Over all rows in one epoch; taken as 1 where they do not fit in one window.
+            passes: Over all rows in one epoch.
 
         Returns:
             The plan.
@@ -63,7 +63,6 @@ class Plan:
         size = max(1, sum(row_bytes(array) for array in data.values.values()))
         window = max(batch, WINDOW_BYTES // size // batch * batch)
         most = -(-len(data) // batch) * batch
-        passes = passes if passes * most <= window else 1
         return cls(len(data), batch, min(window, passes * most), max(1, BLOCK_BYTES // size), passes)
 
     @property
@@ -90,9 +89,12 @@ class Plan:
         True
         """
         rng = np.random.default_rng(seed)
-        if self.passes > 1:
-            fillers = np.full(self.steps // self.passes * self.batch - self.rows, -1)
-            return np.concatenate([part for _ in range(self.passes) for part in (rng.permutation(self.rows), fillers)])
+        if self.passes == 1:
+            return self._pass(rng)
+        fillers = np.full(self.steps // self.passes * self.batch - self.rows, -1)
+        return np.concatenate([part for _ in range(self.passes) for part in (self._pass(rng), fillers)])
+
+    def _pass(self, rng: np.random.Generator) -> np.ndarray:
         if self.rows <= self.window:
             return rng.permutation(self.rows)
         starts = rng.permutation(np.arange(0, self.rows, self.block))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,9 +103,13 @@ class Knowledge:
 
 def _checked_tiers(tiers: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     tier_of: dict[str, int] = {}
+    if not isinstance(tiers, Iterable):
+        raise DataError(f"tiers={tiers!r}: is no list of tiers. Give lists of node names, causes first.")
     for i, tier in enumerate(tiers):
         if isinstance(tier, str):
             raise DataError(f"tiers[{i}]={tier!r}: is a text. A tier is a list of node names, such as [{tier!r}].")
+        if not isinstance(tier, Iterable):
+            raise DataError(f"tiers[{i}]={tier!r}: is no list of node names. Give one such as ['{names[0]}'].")
         for node in tier:
             index_of(names, node, "the graph (tiers)")
             if tier_of.setdefault(node, i) != i:

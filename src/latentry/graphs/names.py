@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -117,9 +117,11 @@ def as_edges(edges: Iterable[Edge], names: Sequence[str], where: str = "the grap
     Raises:
         DataError: If an edge is no pair, a node is unknown, or both ends are the same.
     """
+    if not isinstance(edges, Iterable):
+        raise DataError(f"edges: {edges!r} is no list of pairs. Give [(parent, child), ...].")
     pairs = set()
     for edge in edges:
-        if isinstance(edge, str) or len(edge) != 2:
+        if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise DataError(f"edges: {edge!r} is not a pair. Give (parent, child).")
         parent, child = (index_of(names, end, where) for end in edge)
         if parent == child:

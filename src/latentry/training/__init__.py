@@ -5,7 +5,7 @@ from latentry.training.checkpoint import RunFiles, holds_run, read_run, write_ru
 from latentry.training.cost import operations_per_row, seconds_per_epoch
 from latentry.training.devices import Placement, use_compilation_cache
 from latentry.training.feed import Feed
-from latentry.training.history import History
+from latentry.training.history import History, epochs_of
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
 from latentry.training.loop import Task, blank_trees
 from latentry.training.model_updates import Update
@@ -31,6 +31,7 @@ __all__ = [
     "TensorBoard",
     "Update",
     "blank_trees",
+    "epochs_of",
     "fill",
     "map_rows",
     "holds_run",

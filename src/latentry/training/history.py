@@ -10,7 +10,7 @@ import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["Cell", "History", "Row", "without_nan"]
+__all__ = ["Cell", "History", "Row", "epochs_of", "without_nan"]
 
 Cell = str | int | float | None  # None stands for NaN in files
 Row = Mapping[str, Cell]
@@ -67,6 +67,25 @@ class History(Sequence[Row]):
 
     def __repr__(self) -> str:
         return f"History({len(self)} epochs: {', '.join(self.columns)})"
+
+
+def epochs_of(history: Sequence[Row]) -> dict[int, int]:
+    """Count the epochs of each restart: a row may stand for several, where several passes are taken between updates.
+
+    >>> epochs_of([{"restart": 0, "phase": "fit", "epoch": 20}, {"restart": 0, "phase": "fit", "epoch": 40}])
+    {0: 40}
+
+    Args:
+        history: Rows with restart, phase and epoch.
+
+    Returns:
+        Epochs over all phases, by restart.
+    """
+    last = {(row["restart"], row["phase"]): row["epoch"] for row in history}
+    counts: dict[int, int] = {}
+    for (restart, _), epoch in last.items():
+        counts[int(restart or 0)] = counts.get(int(restart or 0), 0) + int(epoch or 0)
+    return counts
 
 
 def without_nan(row: Row) -> dict[str, Cell]:

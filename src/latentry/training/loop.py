@@ -143,7 +143,9 @@ class Task:
         noise = jax.random.fold_in(key, after.step)
         batch = batch_of(window, start + count)
         reported = None if phase.update is None else after.sums
-        return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step), reported)
+        each = plan.steps // plan.passes
+        at = (plan.passes * state.epoch + onward.step // each, onward.step % each)
+        return onward, diverged(phase, after.module, batch, noise, at, reported)
 
     def _end_epoch(self, state: RunState) -> RunState:
         self.training.release()
@@ -173,7 +175,7 @@ class Task:
         assert phase.after_epoch is not None
         key = jax.random.fold_in(self._key(state, _HOOK), state.epoch)
         module = settled(phase.after_epoch(state.module, self.training.data, key))
-        error = not_finite(phase, module, state.epoch)
+        error = not_finite(phase, module, self.training.plan.passes * (state.epoch + 1) - 1)
         if error is not None:
             error.state = state
             raise error

@@ -161,7 +161,7 @@ def _fit(part: Part) -> str:
     history = part.details.get("history", ())
     if not history:
         return ""
-    epochs = np.arange(1, len(history) + 1)
+    epochs = epochs_so_far(history)
     names = {"loss": "training", "held_out_loss": "held out"}
     series = [
         Series(title, epochs, _column(history, name))
@@ -169,6 +169,13 @@ def _fit(part: Part) -> str:
         if any(name in row for row in history)
     ]
     return line_chart(series, "epoch", "loss (nats per row)")
+
+
+def epochs_so_far(history: Sequence[Fields]) -> np.ndarray:
+    """Count the epochs behind each row, over phases and restarts; a row may stand for several."""
+    epochs = np.array([row.get("epoch", 1) for row in history])
+    before = np.append(0, epochs[:-1])
+    return np.cumsum(np.where(epochs > before, epochs - before, epochs))
 
 
 def _physics(part: Part) -> str:
