@@ -92,7 +92,9 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     own, marks = row_marks(data, record.layout.modalities), record.marks
     held = marks.get("held out", own[:0])
     if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
-        sentence = f"None of the {len(data)} rows equals one of those that the model was fitted to, in single precision."
+        sentence = (
+            f"None of the {len(data)} rows equals one of those that the model was fitted to, in single precision."
+        )
         return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
     trained = _occurrences(own, marks["trained"])
     chose = _occurrences(own, held, ~trained)
