@@ -1,7 +1,11 @@
 import gc
 import os
 
-# Two test processes share two cores, and most of their time would go into optimising programs that run for a moment.
+# Two test processes share two cores: threads of small linear algebra and trees would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Most of the time would go into optimising programs that run for a moment.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"

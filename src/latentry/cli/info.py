@@ -94,7 +94,7 @@ def _run(folder: Path) -> dict[str, str]:
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in record["layout"]["shapes"].items()),
         **_domains(record["layout"]),
         "epochs": f"{describe_epochs(files.history)}: {ended}",
-        "weights": f"{sum(array.size for array in files.weights.values())} numbers",
+        "weights": f"{sum(array.size for name, array in files.weights.items() if name.startswith('module/'))} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),
         "versions": ", ".join(f"{name} {number}" for name, number in manifest["versions"].items()),
     }

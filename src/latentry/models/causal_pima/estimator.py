@@ -65,6 +65,7 @@ __all__ = ["CausalPIMA"]
 _ROWS_BETWEEN_UPDATES = 2000  # few rows are passed over several times first: an update costs as much as on many
 _GRAPH_EVERY = 5  # epochs between two looks at other graphs
 _ALONG_AN_AXIS = 3  # values that have room along one latent
+_LEAST_UPDATES = 15  # of each phase: with fewer, the clusters of few rows do not settle
 _PRETRAINING = 0.5  # fraction of the epochs
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
@@ -284,14 +285,19 @@ class CausalPIMA(
 
     def passes(self) -> int:
         """Return how many passes over the rows are taken before nodes and graph are updated."""
-        return max(1, _ROWS_BETWEEN_UPDATES // self.record_.rows)
+        few = _ROWS_BETWEEN_UPDATES // self.record_.rows
+        return max(1, min(few, min(self._lengths()) // _LEAST_UPDATES))
+
+    def _lengths(self) -> tuple[int, int]:
+        """Return the epochs of the two phases."""
+        first = max(1, round(_PRETRAINING * self.epochs))
+        return first, max(1, self.epochs - first)
 
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: coordinates first, then nodes and everything together."""
         hide, rates = self.networks.hide(len(self.record_.layout.shapes)), self.training.rates
         mixture, search = self.mixture, self.graph_search
-        first = max(1, round(_PRETRAINING * self.epochs))
-        rest = max(1, self.epochs - first)
+        first, rest = self._lengths()
         guided = mixture.pretraining == "guided"
         hook = UpdateNodes(
             self.node_design(),

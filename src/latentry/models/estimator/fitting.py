@@ -11,7 +11,7 @@ import numpy as np
 from latentry.contracts import FitRecord
 from latentry.data import Dataset, Standardiser, row_marks
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
-from latentry.training import Feed, History, Logger, RunState, Task, holds_run, run
+from latentry.training import Feed, History, Logger, RunState, Task, epochs_of, holds_run, run
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
@@ -138,7 +138,7 @@ def train(
     if state.stopped == "interrupted":
         where = "this model" if folder is None else str(folder)
         warnings.warn(
-            f"training was interrupted after {len(state.history)} epochs; the best state so far is in use, and "
+            f"training was interrupted after {sum(epochs_of(state.history).values())} epochs; the best state so far is in use, and "
             f"{where} holds the rest: fit again with resume=True to go on.",
             DataWarning,
             stacklevel=3,

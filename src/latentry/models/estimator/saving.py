@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
 import jax
@@ -66,10 +67,16 @@ def _parameters(model: AnyModel) -> dict[str, object]:
 
 def _plain(name: str, value: object) -> object:
     if callable(value):
-        return {"own": value.__qualname__ if isinstance(value, FunctionType | type) else type(value).__qualname__}
+        return {"own": _name_of(inspect.unwrap(value))}  # a compiled function is known by what was compiled
     if isinstance(value, Mapping):
         return _plain_mapping(name, value)
     return _as_read_back(value)
+
+
+def _name_of(value: object) -> str:
+    if isinstance(value, FunctionType | MethodType | BuiltinFunctionType | type):
+        return value.__qualname__
+    return type(value).__qualname__
 
 
 def _as_read_back(value: object) -> object:
