@@ -349,3 +349,19 @@ def test_more_latents_than_numbers(name, curved):
 def test_unknown_models_are_suggested():
     with pytest.raises(lt.DataError, match="did you mean 'vae'"):
         lt.models.model_class("vea")
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_before_a_fit_nothing_is_encoded(name):
+    from sklearn.exceptions import NotFittedError
+
+    for ask in ("transform", "channel"):
+        with pytest.raises(NotFittedError):
+            getattr(quick(name), ask)(np.zeros((5, 3)))
+
+
+def test_a_mistyped_setting_changes_nothing():
+    model = lt.VAE(epochs=7)
+    with pytest.raises(lt.DataError, match="training__patience"):
+        model.set_params(epochs=3, training__patiance=5)
+    assert model.epochs == 7

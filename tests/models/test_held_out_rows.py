@@ -143,3 +143,19 @@ def test_rows_that_repeat_are_counted():
     assert (split.origin, len(split.rows)) == ("set aside", 120)
     found, wanted = (sorted(map(tuple, np.asarray(part["x"]))) for part in (coins.take(split.rows), fresh))
     assert found == wanted
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"validation": 0.3}], ids=str)
+def test_a_run_does_not_go_on_with_other_held_out_rows(change, tmp_path):
+    """Parameters that were set after a fit are compared with those of the fit, in memory and through a folder."""
+    data = numbered("no domain")
+    settings = {"latent_dim": 2, "epochs": 1, "hidden": (4,), "validation": 0.2, "progress": False}
+    model = lt.VAE(**settings).fit(data)
+    trained = np.setdiff1d(np.arange(ROWS), model.record_.held_out)
+    model.set_params(**change)
+    with pytest.raises(lt.errors.CheckpointError, match=next(iter(change))):
+        model.fit(data, resume=True)
+    model.save(tmp_path / "run")
+    with pytest.raises(lt.errors.CheckpointError, match=next(iter(change))):
+        lt.VAE(**(settings | change)).fit(data, run=tmp_path / "run", resume=True)
+    assert not np.isin(rows_to_audit(lt.load(tmp_path / "run"), data).rows, trained).any()

@@ -58,6 +58,7 @@ class FitRecord:
         held_out: Numbers of the rows that took no part in the gradients, ascending.
         seed: Of everything random.
         facts: What the model itself noted.
+        parameters: Of the model when it was fitted, as plain JSON: they may be set anew before a resume.
     """
 
     layout: Layout
@@ -68,9 +69,10 @@ class FitRecord:
     held_out: np.ndarray
     seed: int
     facts: ModelFacts
+    parameters: Mapping[str, object]
 
     def to_json(self) -> dict[str, object]:
-        """Return all that is not an array, as plain JSON."""
+        """Return all that is not an array, as plain JSON; the parameters stand beside it in a manifest."""
         return {
             "layout": self.layout.to_json(),
             "fingerprint": self.fingerprint,
@@ -87,13 +89,20 @@ class FitRecord:
         return named | {"held_out": self.held_out.astype(np.int64)}
 
     @classmethod
-    def restore(cls, stored: Mapping[str, Any], arrays: Mapping[str, np.ndarray], facts: type[ModelFacts]) -> FitRecord:
+    def restore(
+        cls,
+        stored: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        facts: type[ModelFacts],
+        parameters: Mapping[str, object],
+    ) -> FitRecord:
         """Return the record that :meth:`to_json` and :meth:`arrays` wrote.
 
         Args:
             stored: Plain JSON.
             arrays: By name.
             facts: The class of the model's own facts.
+            parameters: Of the model when it was fitted.
 
         Returns:
             The same record.
@@ -108,6 +117,7 @@ class FitRecord:
             held_out=np.asarray(arrays["held_out"]),
             seed=stored["seed"],
             facts=facts.from_json(stored["facts"]),
+            parameters=parameters,
         )
 
 

@@ -112,7 +112,8 @@ def reconstructed(model: AnyModel, X: DataLike, y: DomainLike | None) -> Values:
     Returns:
         An array, or one for each modality by name.
     """
-    return outward(model, map_rows(_reconstruct, model.module_, ready(model, X, y, what=model.domain_for)))
+    rows = ready(model, X, y, what=model.domain_for)
+    return outward(model, map_rows(_reconstruct, model.module_, rows))
 
 
 def _reconstruct(module: Reconstructing, batch: Batch, key: PRNGKeyArray) -> dict[str, Array]:

@@ -38,7 +38,10 @@ def record_of(model: AnyModel, data: Dataset) -> FitRecord:
     marks = row_marks(data, data.names)
     named = {"trained": np.sort(marks[kept])} | ({"held out": np.sort(marks[held])} if len(held) else {})
     statistics = Standardiser.of(data.take(kept) if len(held) else data, model.standardised(facts))
-    return FitRecord(data.layout, statistics, data.fingerprint, len(data), named, held, model.seed, facts)
+    from latentry.models.estimator.saving import parameters_of
+
+    given = parameters_of(model)
+    return FitRecord(data.layout, statistics, data.fingerprint, len(data), named, held, model.seed, facts, given)
 
 
 def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:

@@ -247,7 +247,8 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         Returns:
             (rows, latents).
         """
-        mean: np.ndarray = map_rows(encode_rows, self.module_, self._encodable(X, y))[0]
+        rows = self._encodable(X, y)
+        mean: np.ndarray = map_rows(encode_rows, self.module_, rows)[0]
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
 
     def fit_transform(self, X: DataLike, y: DomainLike | None = None, **options: Unpack[FitOptions]) -> np.ndarray:
@@ -273,7 +274,8 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         Returns:
             A Gaussian channel, unless the model says otherwise.
         """
-        mean, scale = map_rows(encode_rows, self.module_, self._encodable(X, y))
+        rows = self._encodable(X, y)
+        mean, scale = map_rows(encode_rows, self.module_, rows)
         return GaussianChannel(mean.astype(np.float64), scale.astype(np.float64))
 
     def _encodable(self, X: DataLike, y: DomainLike | None) -> Dataset:
@@ -325,21 +327,17 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         Raises:
             DataError: If there is no such parameter.
         """
-        own = {name: value for name, value in params.items() if "__" not in name}
-        super().set_params(**own)
+        known = self.get_params()
+        for name in params:  # all names before any value: a mistyped one changes nothing
+            if "__" in name and name not in known:
+                raise DataError(f"{name}: {type(self).__name__} has no such parameter{nearest(name, known)}")
+        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         for name, value in params.items():
             group, _, part = name.partition("__")
-            if part:
-                self._set_part(group, part, value)
+            settings = self.get_params(deep=False).get(group)
+            if part and isinstance(settings, Settings):
+                setattr(self, group, settings(**{part: value}))
         return self
-
-    def _set_part(self, group: str, part: str, value: object) -> None:
-        settings = self.get_params(deep=False).get(group)
-        if not isinstance(settings, Settings) or part not in settings.get_params():
-            raise DataError(
-                f"{group}__{part}: {type(self).__name__} has no such parameter{nearest(f'{group}__{part}', self.get_params())}"
-            )
-        setattr(self, group, settings(**{part: value}))
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether fit needs the auxiliary variable, and whether it takes tables."""

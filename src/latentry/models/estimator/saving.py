@@ -21,7 +21,7 @@ from latentry.training import History, RunFiles, RunState, blank_trees, fill, re
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["load_model", "read_model_files", "require_same", "save_model", "stored_model"]
+__all__ = ["parameters_of", "load_model", "read_model_files", "require_same", "save_model", "stored_model"]
 
 WRITTEN_BY = 2  # the form of run folders; 1 had no record of the fit
 _FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
@@ -51,7 +51,7 @@ def _manifest(model: AnyModel, state: RunState) -> dict[str, object]:
     return {
         "written_by": WRITTEN_BY,
         "model": model.name,
-        "parameters": _parameters(model),
+        "parameters": dict(model.record_.parameters),
         "record": model.record_.to_json(),
         "state": state.counters(),
         "versions": {"latentry": __version__, "jax": jax.__version__, "numpy": np.__version__},
@@ -59,8 +59,15 @@ def _manifest(model: AnyModel, state: RunState) -> dict[str, object]:
     }
 
 
-def _parameters(model: AnyModel) -> dict[str, object]:
-    """Every parameter by name; those of settings one by one, as ``training__clip``."""
+def parameters_of(model: AnyModel) -> dict[str, object]:
+    """Return every parameter by name as plain JSON; those of settings one by one, as ``training__clip``.
+
+    Args:
+        model: Any model.
+
+    Returns:
+        What a manifest holds; functions of the user's own are named.
+    """
     given = model.get_params(deep=True).items()
     return {name: _plain(name, value) for name, value in given if not isinstance(value, Settings)}
 
@@ -166,7 +173,7 @@ def stored_model(folder: str | Path, own: Mapping[str, object]) -> AnyModel:
     manifest = files.manifest
     kind = _class_of(manifest["model"])
     model = kind().set_params(**_restore_parameters(folder, manifest["parameters"], own))
-    model.record_ = FitRecord.restore(manifest["record"], files.weights, kind.facts_class)
+    model.record_ = FitRecord.restore(manifest["record"], files.weights, kind.facts_class, manifest["parameters"])
     _restore_features(model, manifest)
     model.state_ = _restore_state(model, files, folder)
     model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")
@@ -240,7 +247,7 @@ def require_same(earlier: AnyModel, model: AnyModel, data: Dataset) -> None:
     """
     if type(earlier) is not type(model):
         raise CheckpointError(f"the earlier run is a {type(earlier).__name__}, not a {type(model).__name__}.")
-    before, now = _parameters(earlier), _parameters(model)
+    before, now = earlier.record_.parameters, parameters_of(model)
     for name in now:
         if name not in _FREE_TO_CHANGE and before[name] != now[name]:
             raise CheckpointError(
