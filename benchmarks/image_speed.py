@@ -146,7 +146,7 @@ def small(rows: str) -> dict[str, float]:
     rng, count, clock = np.random.default_rng(0), int(rows), Clock()
     bits = rng.integers(0, 2, size=(count, 2))
     data = lt.Dataset({"x": 4 * bits @ rng.normal(size=(2, 60)) + rng.normal(size=(count, 60))})
-    model = lt.CausalPIMA(nodes=(2, 2), batch_size=27, epochs=420, progress=False)
+    model = lt.CausalPIMA(nodes=(2, 2), batch_size=27, progress=False)
     model.set_params(training__patience=None).fit(data, logger=clock)
     passes, at = np.append(0, model.history_["epoch"][model.history_["phase"] == "nodes"]), np.array(clock.at)
     late = len(passes) // 2  # of the second half, in which nodes are updated and everything is compiled
