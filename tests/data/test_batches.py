@@ -17,28 +17,6 @@ def test_every_row_comes_once_an_epoch(count, batch, window, block, seed):
     assert len({window.shape for window in plan.windows(order)}) == 1
 
 
-@given(st.integers(1, 60), st.integers(1, 20), st.integers(2, 5), st.integers(0, 9))
-def test_every_row_comes_once_a_pass(count, batch, passes, seed):
-    data = lt.Dataset(np.zeros((count, 1)))
-    plan = Plan.of(data, min(batch, count), passes)
-    (window,) = plan.windows(plan.order((seed,)))
-    assert window.shape == (plan.steps, plan.batch)
-    for one in window.reshape(passes, -1):
-        assert sorted(one[one >= 0]) == list(range(count))
-
-
-@pytest.mark.parametrize("rows", [40, 130])
-def test_passes_are_as_many_as_asked_for_in_several_windows(monkeypatch, rows):
-    """What is planned around an epoch, such as cooling, counts on it."""
-    monkeypatch.setattr(batches, "WINDOW_BYTES", 400)  # 48 rows
-    plan = Plan.of(lt.Dataset(np.zeros((rows, 1))), 8, 3)
-    windows = plan.windows(plan.order((0,)))
-    assert (plan.passes, len(windows)) == (3, -(-plan.steps // plan.steps_per_window))
-    steps = np.concatenate(windows)[: plan.steps]
-    for one in steps.reshape(3, -1):
-        assert sorted(one[one >= 0]) == list(range(rows))
-
-
 def test_order_depends_on_seed_and_epoch_only():
     plan = Plan(100, 10, 100, 10)
     assert (plan.order((0, 1)) == plan.order((0, 1))).all()

@@ -96,29 +96,6 @@ def test_the_pace_does_not_change_a_bit(same):
     assert one.history == many.history
 
 
-def test_several_passes_make_one_epoch(same):
-    counted = lambda module, data, key: eqx.tree_at(lambda m: m.count, module, module.count + 1)  # noqa: E731
-    phases = (Phase("fit", loss, 5, learning_rate=0.05, after_epoch=counted, patience=4),)
-    training, held_out = data().split(0.8, 0.2)
-    work = Task(make, phases, Feed(training, 16, passes=2), Feed(held_out, 16))
-    end = run(work, progress=False)
-    assert [row["epoch"] for row in end.history] == [2, 4, 6]  # at least as many passes as asked for
-    assert work.steps == work.done(end) == 3 * 2 * 3
-    assert int(end.module.count) == 3  # the hook is called once for two passes
-    state = work.start()
-    while not state.finished:
-        state = work.advance(state, 1)
-    assert same(end.arrays(), state.arrays())
-
-
-def test_patience_counts_passes():
-    worse = dataclasses.replace(Phase("fit", loss, 20, learning_rate=0.0), patience=4)  # never better than the first
-    training, held_out = data().split(0.8, 0.2)
-    end = run(Task(make, (worse,), Feed(training, 16, passes=2), Feed(held_out, 16)), progress=False)
-    assert [row["epoch"] for row in end.history] == [2, 4, 6]
-    assert end.stopped == "patience"
-
-
 def test_frozen_parts_do_not_move():
     def only_shift(module):
         return Map(weight=False, shift=True, count=False)
@@ -318,21 +295,6 @@ def test_the_step_is_counted_over_all_windows(monkeypatch):
     rows[order[4 * 16]] = 99.0  # in the fifth batch
     with pytest.raises(lt.TrainingDiverged, match="epoch 1, step 5"):
         run(Task(make, (Phase("p", breaks, 1),), Feed(lt.Dataset(rows), 16), None), progress=False)
-
-
-def test_errors_count_passes_as_epochs():
-    def breaks(module, batch, key):
-        value, metrics = loss(module, batch, key)
-        return jnp.where(module.count > 0, jnp.nan, value), metrics
-
-    counted = lambda module, data, key: eqx.tree_at(lambda m: m.count, module, module.count + 1)  # noqa: E731
-    spoiled = lambda module, data, key: eqx.tree_at(lambda m: m.shift, module, module.shift * jnp.nan)  # noqa: E731
-    for phase, words in (
-        (Phase("p", breaks, 8, after_epoch=counted), "epoch 3, step 1:"),
-        (Phase("p", loss, 8, after_epoch=spoiled), "after epoch 2 "),
-    ):
-        with pytest.raises(lt.TrainingDiverged, match=words):
-            run(Task(make, (phase,), Feed(data(), 16, passes=2), None), progress=False)
 
 
 def test_a_finished_run_is_left_as_it_is():

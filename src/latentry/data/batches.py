@@ -37,25 +37,20 @@ class Plan:
     Rows are shuffled within windows of whole, shuffled blocks: a window is what fits in memory,
     a block is one sequential read. Data smaller than a window get a plain permutation. The order
     depends on shapes and seed alone, so data on disk and in memory meet the same batches.
-
-    Several passes over few rows may make one epoch of the plan: what is done at the end of an epoch costs the same for 100
-    rows as for 1,000.
     """
 
     rows: int
     batch: int
     window: int  # rows per window, a multiple of the batch
     block: int  # rows per block
-    passes: int = 1  # over all rows, in one epoch of the plan
 
     @classmethod
-    def of(cls, data: Dataset, batch: int, passes: int = 1) -> Plan:
+    def of(cls, data: Dataset, batch: int) -> Plan:
         """Return the plan for these data.
 
         Args:
             data: The rows.
             batch: Rows of a step.
-            passes: Over all rows in one epoch.
 
         Returns:
             The plan.
@@ -63,12 +58,12 @@ class Plan:
         size = max(1, sum(row_bytes(array) for array in data.values.values()))
         window = max(batch, WINDOW_BYTES // size // batch * batch)
         most = -(-len(data) // batch) * batch
-        return cls(len(data), batch, min(window, passes * most), max(1, BLOCK_BYTES // size), passes)
+        return cls(len(data), batch, min(window, most), max(1, BLOCK_BYTES // size))
 
     @property
     def steps(self) -> int:
         """Return the steps of an epoch."""
-        return self.passes * -(-self.rows // self.batch)
+        return -(-self.rows // self.batch)
 
     @property
     def steps_per_window(self) -> int:
@@ -76,7 +71,7 @@ class Plan:
         return self.window // self.batch
 
     def order(self, seed: tuple[int, ...]) -> np.ndarray:
-        """Return every row once in each pass; passes are filled up with -1 to whole batches.
+        """Return every row once, shuffled.
 
         Args:
             seed: Whole numbers, such as the seed of a fit and the number of an epoch.
@@ -89,12 +84,6 @@ class Plan:
         True
         """
         rng = np.random.default_rng(seed)
-        if self.passes == 1:
-            return self._pass(rng)
-        fillers = np.full(self.steps // self.passes * self.batch - self.rows, -1)
-        return np.concatenate([part for _ in range(self.passes) for part in (self._pass(rng), fillers)])
-
-    def _pass(self, rng: np.random.Generator) -> np.ndarray:
         if self.rows <= self.window:
             return rng.permutation(self.rows)
         starts = rng.permutation(np.arange(0, self.rows, self.block))

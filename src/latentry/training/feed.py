@@ -24,11 +24,11 @@ class Feed:
     Feeds that are used together have the same ``placement``: the first feed's.
     """
 
-    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None, *, passes: int = 1) -> None:
+    def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
         batch = min(batch, len(data))
         self.placement = Placement(batch) if placement is None else placement
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices split it
-        self.data, self.plan = data, Plan.of(data, whole, passes)
+        self.data, self.plan = data, Plan.of(data, whole)
         size = 4 * len(data) * data.layout.size
         self._small = not data.is_lazy and size <= _SMALL_BYTES
         fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1

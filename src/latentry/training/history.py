@@ -70,10 +70,10 @@ class History(Sequence[Row]):
 
 
 def epochs_of(history: Sequence[Row]) -> dict[int, int]:
-    """Count the epochs of each restart: a row may stand for several, where several passes are taken between updates.
+    """Count the epochs of each restart.
 
-    >>> epochs_of([{"restart": 0, "phase": "fit", "epoch": 20}, {"restart": 0, "phase": "fit", "epoch": 40}])
-    {0: 40}
+    >>> epochs_of([{"restart": 0, "phase": "fit", "epoch": 1}, {"restart": 0, "phase": "fit", "epoch": 2}])
+    {0: 2}
 
     Args:
         history: Rows with restart, phase and epoch.

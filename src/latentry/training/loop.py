@@ -74,7 +74,7 @@ class Task:
     @property
     def steps(self) -> int:
         """Count the optimiser steps over all restarts and phases, if none ends early."""
-        return self.restarts * sum(map(self._rounds, self.phases)) * self.training.plan.steps
+        return self.restarts * sum(phase.epochs for phase in self.phases) * self.training.plan.steps
 
     def done(self, state: RunState) -> int:
         """Count the optimiser steps that lie behind a state.
@@ -87,10 +87,8 @@ class Task:
         """
         if state.finished:
             return self.steps
-        rounds = state.restart * sum(map(self._rounds, self.phases)) + sum(
-            map(self._rounds, self.phases[: state.phase])
-        )
-        return (rounds + state.epoch) * self.training.plan.steps + state.step
+        epochs = state.restart * sum(p.epochs for p in self.phases) + sum(p.epochs for p in self.phases[: state.phase])
+        return (epochs + state.epoch) * self.training.plan.steps + state.step
 
     def advance(self, state: RunState, most: int) -> RunState:
         """Take at most ``most`` optimiser steps, within a window; the end of an epoch is settled when it is reached.
@@ -105,7 +103,7 @@ class Task:
         Raises:
             TrainingDiverged: If a loss or gradient is not finite; it carries the last good state.
         """
-        if state.epoch == self._rounds(self.phases[state.phase]):
+        if state.epoch == self.phases[state.phase].epochs:
             return self._end_phase(state)
         if state.step == self.training.plan.steps:
             return self._end_epoch(state)
@@ -126,7 +124,7 @@ class Task:
         now = Progressed(
             state.module, state.optimiser, jnp.asarray(first, dtype=jnp.int32), state.sums, state.rows, jnp.bool_(1)
         )
-        knobs = _knobs(phase, self._rounds(phase) * plan.steps)
+        knobs = _knobs(phase, phase.epochs * plan.steps)
         take = run_steps if phase.update is None else run_own_steps
         after = take(phase.recipe, knobs, now, window, key, start, stop)
         count = int(after.step) - first
@@ -143,15 +141,12 @@ class Task:
         noise = jax.random.fold_in(key, after.step)
         batch = batch_of(window, start + count)
         reported = None if phase.update is None else after.sums
-        each = plan.steps // plan.passes
-        at = (plan.passes * state.epoch + onward.step // each, onward.step % each)
-        return onward, diverged(phase, after.module, batch, noise, at, reported)
+        return onward, diverged(phase, after.module, batch, noise, (state.epoch, onward.step), reported)
 
     def _end_epoch(self, state: RunState) -> RunState:
         self.training.release()
         phase = self.phases[state.phase]
-        passes = self.training.plan.passes
-        row: dict[str, Cell] = {"restart": state.restart, "phase": phase.name, "epoch": passes * (state.epoch + 1)}
+        row: dict[str, Cell] = {"restart": state.restart, "phase": phase.name, "epoch": state.epoch + 1}
         row |= mean_metrics(state.sums, state.rows)
         if phase.after_epoch is not None:
             state = self._call_hook(state, phase)
@@ -166,8 +161,8 @@ class Task:
             waited=0 if better else state.waited + 1,
             history=(*state.history, row),
         )
-        patient = phase.patience is None or self.held_out is None or passes * state.waited < phase.patience
-        if state.epoch < self._rounds(phase) and patient:
+        patient = phase.patience is None or self.held_out is None or state.waited < phase.patience
+        if state.epoch < phase.epochs and patient:
             return state
         return self._end_phase(replace(state, stopped="epochs" if patient else "patience"))
 
@@ -175,7 +170,7 @@ class Task:
         assert phase.after_epoch is not None
         key = jax.random.fold_in(self._key(state, _HOOK), state.epoch)
         module = settled(phase.after_epoch(state.module, self.training.data, key))
-        error = not_finite(phase, module, self.training.plan.passes * (state.epoch + 1) - 1)
+        error = not_finite(phase, module, state.epoch)
         if error is not None:
             error.state = state
             raise error
@@ -224,10 +219,6 @@ class Task:
         optimiser = self.training.placement.copies(initial_optimiser(chosen.recipe, state.module))
         last = phase + 1 == len(self.phases)
         return replace(state, phase=phase, last_phase=last, epoch=0, optimiser=optimiser, sums=zeros).fresh_epoch()
-
-    def _rounds(self, phase: Phase) -> int:
-        """Count the epochs of the plan that hold as many passes over the rows as the phase asks for."""
-        return -(-phase.epochs // self.training.plan.passes)
 
     def _key(self, state: RunState, stream: int) -> jax.Array:
         return _stream_key(self.seed, state.restart, state.phase, stream)

@@ -131,8 +131,7 @@ class _Keeper:
 def _where(task: Task, state: RunState) -> str:
     phase = task.phases[state.phase]
     restart = f"restart {state.restart + 1}/{task.restarts}, " if task.restarts > 1 else ""
-    epoch = state.epoch * task.training.plan.passes + 1
-    return f"{restart}{phase.name} {min(epoch, phase.epochs)}/{phase.epochs}"
+    return f"{restart}{phase.name} {min(state.epoch + 1, phase.epochs)}/{phase.epochs}"
 
 
 def _words(state: RunState) -> str:

@@ -27,7 +27,7 @@ class RunState:
     rows: jax.Array
     restart: int = 0
     phase: int = 0
-    epoch: int = 0  # of the plan: one pass over the rows, or several where they are few
+    epoch: int = 0
     step: int = 0  # within the epoch
     best: Module | None = None  # of this restart's current phase, by held-out loss
     best_score: float = math.nan

@@ -62,10 +62,8 @@ from latentry.training import Loss, Module, Phase
 
 __all__ = ["CausalPIMA"]
 
-_ROWS_BETWEEN_UPDATES = 2000  # few rows are passed over several times first: an update costs as much as on many
 _GRAPH_EVERY = 5  # epochs between two looks at other graphs
 _ALONG_AN_AXIS = 3  # values that have room along one latent
-_LEAST_UPDATES = 15  # of each phase: with fewer, the clusters of few rows do not settle
 _PRETRAINING = 0.5  # fraction of the epochs
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
@@ -283,29 +281,20 @@ class CausalPIMA(
         roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
         return "axes" if roomy and self.mixture.covariance == "diagonal" else "additive"
 
-    def passes(self) -> int:
-        """Return how many passes over the rows are taken before nodes and graph are updated."""
-        few = _ROWS_BETWEEN_UPDATES // self.record_.rows
-        return max(1, min(few, min(self._lengths()) // _LEAST_UPDATES))
-
-    def _lengths(self) -> tuple[int, int]:
-        """Return the epochs of the two phases."""
-        first = max(1, round(_PRETRAINING * self.epochs))
-        return first, max(1, self.epochs - first)
-
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: coordinates first, then nodes and everything together."""
         hide, rates = self.networks.hide(len(self.record_.layout.shapes)), self.training.rates
         mixture, search = self.mixture, self.graph_search
-        first, rest = self._lengths()
+        first = max(1, round(_PRETRAINING * self.epochs))
+        rest = max(1, self.epochs - first)
         guided = mixture.pretraining == "guided"
         hook = UpdateNodes(
             self.node_design(),
             rounds=mixture.mixture_updates,
-            every=max(1, round(_GRAPH_EVERY / self.passes())),
+            every=_GRAPH_EVERY,
             graph_steps=search.graph_steps,
             penalty=search.graph_penalty,
-            cooling=(float(search.cooling[0]), float(search.cooling[1]), -(-rest // self.passes())),
+            cooling=(float(search.cooling[0]), float(search.cooling[1]), rest),
             seed=self.seed,
             scales=self.record_.statistics.scale,
             look=not guided,

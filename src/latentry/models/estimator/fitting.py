@@ -97,7 +97,7 @@ def task_for(model: AnyModel, data: Dataset) -> Task:
     record = model.record_
     held, statistics, data = record.held_out, record.statistics, model.prepared(data)
     training = data.take(np.setdiff1d(np.arange(len(data)), held)) if len(held) else data
-    feed, aside = Feed(training.standardise(statistics), model.batch_size, passes=model.passes()), None
+    feed, aside = Feed(training.standardise(statistics), model.batch_size), None
     if len(held):
         aside = Feed(data.take(held).standardise(statistics), model.batch_size, feed.placement)
     return Task(model.build, model.phases(), feed, aside, seed=model.seed, restarts=model.restarts, begin=model.begun)

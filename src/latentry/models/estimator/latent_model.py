@@ -116,10 +116,6 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
 
     # What a model may say -------------------------------------------------------------------
 
-    def passes(self) -> int:
-        """Return how many passes over the rows are taken before the end of an epoch is settled."""
-        return 1
-
     @property
     def reads_domain(self) -> bool:
         """Return whether the domain of a row changes how it is encoded; if not, rows of new domains can be encoded too."""
