@@ -51,7 +51,7 @@ LATTICES = {
 
 def matched(model, data, factors):
     """Balanced accuracy of each factor by its best node (values may be renamed), and the names of the nodes."""
-    labels = model.nodes(data)
+    labels = model.node_values(data)
     truth = np.stack([data.factors[name] for name in factors], axis=1)
     score = np.empty((len(factors), len(factors)))
     for i in range(len(factors)):
@@ -161,7 +161,7 @@ def lattice_run(seed):
     accuracy, values = matched(model, test, ("lattice", "profile"))
     row = {"seed": seed, "both": accuracy, "seconds": seconds}
     for name in ("image", "curve"):
-        row[name] = named_accuracy(model.nodes(test.select(name)), test, values)
+        row[name] = named_accuracy(model.node_values(test.select(name)), test, values)
     found = renamed(model.graph_.cpdag, values, ("lattice", "profile"))
     return row | {
         "reversible": found == graphs.cpdag(lattices_graph()),

@@ -123,7 +123,7 @@ def mice(seeds):
     rows = []
     for seed in range(seeds):
         joint = lt.CausalPIMA().set_params(**MICE, seed=seed).fit(data)
-        labels = joint.nodes(data)
+        labels = joint.node_values(data)
         right = max(accuracy(labels[:, i], genotype) for i in range(2))
         alone = {name: node_of(data, name, outcomes, seed) for name, outcomes in (("genes", 2), ("lipids", 4))}
         shares = graphs.bootstrap(counted(genotype, diet, alone), 200, seed, find=causes_first)
