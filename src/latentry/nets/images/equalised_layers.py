@@ -95,9 +95,7 @@ def halve(x: Float[Array, "rows h w c"]) -> Float[Array, "rows H W c"]:
     1.5
     """
     rows, height, width, channels = x.shape
-    pairs = x.reshape(
-        rows, height // 2, 2 * width * channels
-    )  # two rows of pixels side by side: sums of slices, no reduction
+    pairs = x.reshape(rows, height // 2, 2 * width * channels)  # two rows of pixels side by side: slices, no reduction
     added = (pairs[..., : width * channels] + pairs[..., width * channels :]).reshape(rows, height // 2, width // 2, -1)
     return 0.25 * (added[..., :channels] + added[..., channels:])
 
