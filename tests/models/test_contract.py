@@ -365,3 +365,13 @@ def test_a_mistyped_setting_changes_nothing():
     with pytest.raises(lt.DataError, match="training__patience"):
         model.set_params(epochs=3, training__patiance=5)
     assert model.epochs == 7
+
+
+def test_a_seed_is_one_that_every_generator_takes():
+    with pytest.raises(lt.DataError, match="seed=4294967296: .*at most 4294967295"):
+        lt.CausalPIMA(seed=2**32).fit(np.zeros((50, 3)))
+
+
+def test_a_wrong_schedule_is_named_with_its_group():
+    with pytest.raises(lt.DataError, match="training__schedule='cosin': .*cosine"):
+        lt.VAE().set_params(training__schedule="cosin").fit(np.zeros((50, 3)))

@@ -10,12 +10,13 @@ from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
 from latentry.training.loop import Task, blank_trees
 from latentry.training.model_updates import Update
 from latentry.training.named_arrays import fill, to_named
-from latentry.training.phase import Loss, Module, Phase
+from latentry.training.phase import SCHEDULES, Loss, Module, Phase
 from latentry.training.run import run
 from latentry.training.soap import scale_by_soap
 from latentry.training.state import RunState
 
 __all__ = [
+    "SCHEDULES",
     "Feed",
     "History",
     "JsonLines",

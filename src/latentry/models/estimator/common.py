@@ -16,7 +16,7 @@ COMMON: Mapping[str, Rule] = {
     "learning_rate": Real(above=0),
     "validation": Real(least=0, below=1),
     "restarts": Whole(1),
-    "seed": Whole(0),
+    "seed": Whole(0, most=2**32 - 1),  # what every generator of random numbers takes
     "training": Group(Training),
 }
 HIDDEN_LAYERS: Mapping[str, Rule] = {

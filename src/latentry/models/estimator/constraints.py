@@ -108,10 +108,11 @@ def _is_real(value: object) -> TypeGuard[numbers.Real]:
 
 @dataclass(frozen=True)
 class Whole(Rule):
-    """Whole numbers of at least ``least``; None too, if ``none``."""
+    """Whole numbers of at least ``least`` and at most ``most``; None too, if ``none``."""
 
     least: int
     none: bool = False
+    most: float = inf
 
     def problem(self, value: object) -> str | None:
         """Say what is wrong.
@@ -122,9 +123,10 @@ class Whole(Rule):
         Returns:
             A sentence or two, or None.
         """
-        if (self.none and value is None) or (_is_whole(value) and int(value) >= self.least):
+        if (self.none and value is None) or (_is_whole(value) and self.least <= int(value) <= self.most):
             return None
-        return f"not a whole number of at least {self.least}. Give one{', or None' * self.none}."
+        end = f" and at most {self.most:.0f}" * (self.most < inf)
+        return f"not a whole number of at least {self.least}{end}. Give one{', or None' * self.none}."
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,7 @@ class NameOrFunction(Rule):
 
     what: str
     function: str
+    names: Iterable[str] | None = None  # where they are known beforehand
 
     def problem(self, value: object) -> str | None:
         """Say what is wrong.
@@ -280,6 +283,8 @@ class NameOrFunction(Rule):
         Returns:
             A sentence or two, or None.
         """
+        if isinstance(value, str) and self.names is not None and value not in self.names:
+            return f"not known{nearest(value, tuple(self.names))}"
         fine = isinstance(value, str) or callable(value)
         return None if fine else f"not {self.what}. Give a name, or {self.function}."
 

@@ -10,6 +10,7 @@ import jax
 import optax
 
 from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole
+from latentry.training import SCHEDULES
 
 __all__ = ["Rates", "Schedule", "Settings", "Training"]
 
@@ -63,7 +64,7 @@ class Training(Settings):
     beta: float = 1.0
 
     constraints: ClassVar[Mapping[str, Rule]] = {
-        "schedule": NameOrFunction("a schedule", "an Optax schedule"),
+        "schedule": NameOrFunction("a schedule", "an Optax schedule", SCHEDULES),
         "clip": Real(above=0, none=True),
         "patience": Whole(1, none=True),
         "beta": Real(least=0),
