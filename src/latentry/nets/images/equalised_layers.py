@@ -73,7 +73,7 @@ def double(x: Float[Array, "rows h w c"]) -> Float[Array, "rows H W c"]:
 
 
 def _doubled(x: Array, axis: int) -> Array:
-    """Add up shifted arrays: a product with a matrix of zeros and quarters takes three to five times as long."""
+    """Add up shifted arrays: a product with a matrix of zeros and quarters takes longer."""
     size = x.shape[axis]
     part = functools.partial(jax.lax.slice_in_dim, x, axis=axis)
     before = jnp.concatenate([part(0, 1), part(0, size - 1)], axis)
