@@ -62,7 +62,7 @@ def test_refused_verdicts():
 
 
 def test_a_verdict_has_no_truth_value():
-    with pytest.raises(DirectionError, match="four answers, not two"):
+    with pytest.raises(DirectionError, match="five answers, not two"):
         bool(QUIET)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from latentry.certificate.question import PARTS, Fields
 from latentry.errors import DataError
+from latentry.evidence import Outcome, Status
 
 __all__ = ["SCHEMA", "VERSION", "require_form"]
 
-VERSION = 1  # raised whenever a reader of the older form would misread the newer one
+VERSION = 2  # raised whenever a reader of the older form would misread the newer one
 
 _TEXT = {"type": "string"}
 _WORDS = {"type": "array", "items": _TEXT}
@@ -28,15 +30,28 @@ _BOUND = {
         "seed": {"type": ["integer", "null"]},
     },
 }
+_ASSUMPTION = {
+    "type": "object",
+    "required": ["name", "outcome", "test", "p_value", "power", "note"],
+    "properties": {
+        "name": _TEXT,
+        "outcome": {"type": "string", "enum": list(get_args(Outcome))},
+        "test": _TEXT,
+        "p_value": {"type": ["number", "null"]},
+        "power": {"type": ["number", "null"]},
+        "note": _TEXT,
+    },
+}
 _VERDICT = {
     "type": "object",
-    "required": ["status", "sentence", "evidence", "change", "power"],
+    "required": ["status", "sentence", "evidence", "change", "power", "assumptions"],
     "properties": {
-        "status": {"type": "string", "enum": ["certified", "refuted", "not refuted", "cannot say"]},
+        "status": {"type": "string", "enum": list(get_args(Status))},
         "sentence": _TEXT,
         "evidence": {"type": "object", "additionalProperties": _BOUND},
         "change": _TEXT,
         "power": {"type": ["number", "null"]},
+        "assumptions": {"type": "array", "items": _ASSUMPTION},
     },
 }
 _PART = {

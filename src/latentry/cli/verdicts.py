@@ -27,7 +27,13 @@ Require = Annotated[
         "mixtures: natural in every mixture of the domains.",
     ),
 ]
-_COLOURS = {"certified": "green", "refuted": "red", "not refuted": "blue", "cannot say": "yellow"}
+_COLOURS = {
+    "certified": "green",
+    "supported": "bright_green",
+    "refuted": "red",
+    "not refuted": "blue",
+    "cannot say": "yellow",
+}
 
 
 def demanded(names: str | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""An answer in one of four words, with a sentence, the numbers behind it and what would change it."""
+"""An answer in one of five words, with a sentence, the numbers behind it and what would change it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from latentry.errors import DataError, nearest
+from latentry.evidence.assumption import Assumption
 from latentry.evidence.bound import Bound, DirectionError, Fields
 
 __all__ = ["STATUS_ORDER", "Status", "Verdict", "all_of", "judge"]
 
-Status = Literal["certified", "refuted", "not refuted", "cannot say"]
+Status = Literal["certified", "supported", "refuted", "not refuted", "cannot say"]
 # From the worst answer to the best: of parts that must all hold, the first one speaks for the whole.
-STATUS_ORDER: tuple[Status, ...] = ("refuted", "cannot say", "not refuted", "certified")
+STATUS_ORDER: tuple[Status, ...] = ("refuted", "cannot say", "not refuted", "supported", "certified")
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Verdict:
     """The answer to one question.
 
     `certified` and `refuted` need a bound that is not an estimate; `not refuted` needs the power with which a
-    test would have refuted, because a test that could not have refuted says nothing.
+    test would have refuted, because a test that could not have refuted says nothing. `supported` is the answer of a
+    theorem, or of a class of predictors, whose assumptions were tested and not refuted: it names each of them.
 
     >>> v = Verdict("certified", "Λ mediates within 0.05 nats.", {"mediation": Bound(0.02, "upper")})
     >>> print(v)
@@ -31,11 +33,12 @@ class Verdict:
     latentry.errors.DataError: status='certified': rests on an exact value or a bound; only estimates were given. Give ...
 
     Args:
-        status: `certified`, `refuted`, `not refuted` or `cannot say`.
+        status: `certified`, `supported`, `refuted`, `not refuted` or `cannot say`.
         sentence: The answer in words.
         evidence: The numbers behind it, by name.
         change: What would change the answer.
         power: Probability that a violation of the declared size would have been refuted.
+        assumptions: What must hold for the answer, each with its test, or named as untested.
     """
 
     status: Status
@@ -43,6 +46,7 @@ class Verdict:
     evidence: Mapping[str, Bound] = field(default_factory=dict)
     change: str = ""
     power: float | None = None
+    assumptions: tuple[Assumption, ...] = ()
 
     def __post_init__(self) -> None:
         if self.status not in get_args(Status):
@@ -57,11 +61,22 @@ class Verdict:
             raise DataError(
                 "power=None: 'not refuted' needs the power. A test that could not have refuted says nothing."
             )
+        if self.status == "supported":
+            self._check_support()
         if self.power is not None and not 0.0 <= self.power <= 1.0:
             raise DataError(f"power={self.power}: is not a probability. Give a number between 0 and 1.")
 
+    def _check_support(self) -> None:
+        if not any(one.outcome == "not refuted" for one in self.assumptions):
+            raise DataError("status='supported': rests on assumptions that were tested; none was. Give them.")
+        against = next((one.name for one in self.assumptions if one.refuted), None)
+        if against is not None:
+            raise DataError(
+                f"status='supported': the assumption {against!r} is refuted. Say 'cannot say' or 'refuted'."
+            )
+
     def __bool__(self) -> bool:
-        raise DirectionError("a verdict has four answers, not two. Read .status or .certified.")
+        raise DirectionError("a verdict has five answers, not two. Read .status or .certified.")
 
     @property
     def certified(self) -> bool:
@@ -80,7 +95,7 @@ class Verdict:
     def to_json(self) -> Fields:
         """Return plain data for a JSON file."""
         evidence = {name: bound.to_json() for name, bound in self.evidence.items()}
-        return {**self.__dict__, "evidence": evidence}
+        return {**self.__dict__, "evidence": evidence, "assumptions": [one.to_json() for one in self.assumptions]}
 
     @classmethod
     def from_json(cls, fields: Fields) -> Verdict:
@@ -96,7 +111,8 @@ class Verdict:
             DataError: If a field holds what no verdict may have.
         """
         evidence = {name: Bound.from_json(bound) for name, bound in fields["evidence"].items()}
-        return cls(**{**fields, "evidence": evidence})
+        assumptions = tuple(Assumption.from_json(one) for one in fields["assumptions"])
+        return cls(**{**fields, "evidence": evidence, "assumptions": assumptions})
 
 
 def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str = "") -> Verdict:
@@ -135,7 +151,8 @@ def judge(name: str, bounds: Sequence[Bound], threshold: float, *, change: str =
 def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
     """Judge a claim that holds when every part holds.
 
-    One refuted part refutes it; it is certified only when every part is; otherwise the weakest part speaks.
+    One refuted part refutes it; it is certified only when every part is; otherwise the weakest part speaks. The assumptions
+    of all parts are those of the whole.
 
     >>> parts = [judge("mediation", [Bound(0.01)], 0.05), judge("redundancy", [Bound(0.2)], 0.05)]
     >>> print(all_of(parts, "Λ is natural"))
@@ -163,6 +180,7 @@ def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
         evidence,
         "; ".join(dict.fromkeys(v.change for v in speakers if v.change)),
         min(powers) if powers else None,
+        tuple(dict.fromkeys(one for v in verdicts for one in v.assumptions)),
     )
 
 
@@ -172,5 +190,6 @@ def _joined(claim: str, status: Status, speakers: Sequence[Verdict], parts: int)
         first = f"{first.rstrip('.')} (and {len(speakers) - 1} more)."
     if status == "certified":
         return f"{claim}: yes, all {parts} parts are certified."
-    word = {"refuted": "no, because", "cannot say": "open, because", "not refuted": "no sign against it:"}[status]
+    words = {"refuted": "no, because", "cannot say": "open, because", "not refuted": "no sign against it:"}
+    word = words.get(status, "supported:")
     return f"{claim}: {word} {first}"

@@ -11,7 +11,7 @@ from latentry.evidence import Bound
 
 __all__ = ["MARKS", "bullets", "card", "chip", "number_words", "table"]
 
-MARKS = {"certified": "✓", "refuted": "✗", "not refuted": "○", "cannot say": "?", "measured": "≈"}
+MARKS = {"certified": "✓", "supported": "◐", "refuted": "✗", "not refuted": "○", "cannot say": "?", "measured": "≈"}
 
 
 def card(title: str, question: str, body: str, *, wide: bool = False, long: bool = False) -> str:
