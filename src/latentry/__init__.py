@@ -84,6 +84,7 @@ _ROOMS = (
     "models",
     "natural",
     "nets",
+    "streams",
     "threads",
     "training",
 )
