@@ -52,6 +52,9 @@ DISGUISES = {
     "another order": reversed_rows,
     "one row less": lambda d: d.take(np.arange(1, len(d))),
     "single precision": lambda d: lt.Dataset(np.asarray(d["x"], np.float32)),
+    "half precision": lambda d: lt.Dataset(np.asarray(d["x"], np.float16).astype(float)),
+    "four digits": lambda d: lt.Dataset(np.round(np.asarray(d["x"]), 4)),
+    "some rounded": lambda d: lt.Dataset(np.where(np.arange(len(d))[:, None] % 2, d["x"], np.round(d["x"], 4))),
 }
 
 
@@ -64,11 +67,26 @@ def test_rows_of_the_fit_are_known_wherever_they_stand(wide, disguise, shares, t
     for each in (model, lt.load(tmp_path / "run")):
         split = rows_to_audit(each, disguise(wide))
         assert split.origin == "set aside"
-        audited = {tuple(row) for row in np.asarray(disguise(wide)["x"], np.float32)[split.rows]}
-        assert not audited & {tuple(row) for row in np.asarray(training["x"], np.float32)}
+        audited = {tuple(row) for row in np.asarray(disguise(wide)["x"]).round(2)[split.rows]}
+        assert not audited & {tuple(row) for row in np.asarray(training["x"]).round(2)}
         assert abs(len(split.rows) - len(fresh)) <= 1
     with pytest.raises(lt.DataError, match="every row of these data trained the model"):
         rows_to_audit(model, disguise(training))
+
+
+def test_a_row_whose_modality_was_hidden_since_is_known():
+    rng = np.random.default_rng(1)
+    both = lt.Dataset({"a": rng.normal(size=(300, 3)), "b": rng.normal(size=(300, 5))})
+    nodes = lt.CausalPIMA(nodes=(2,), latent_dim=2).set_params(**QUICK, validation=0.0, restarts=1)
+    model = nodes.fit(both.take(np.arange(200)))
+    half = lt.Dataset(both.values, observed={"a": np.arange(300) == 299})
+    assert rows_to_audit(model, half).rows.tolist() == list(range(200, 300))
+
+
+def test_numbers_that_single_precision_cannot_tell_apart_are_other_rows():
+    stamps = 1.7e9 + np.arange(400.0)[:, None] * [1.0, 3.0]
+    model = lt.VAE(latent_dim=1).set_params(**QUICK, validation=0.0).fit(stamps[::2])
+    assert rows_to_audit(model, lt.Dataset(stamps[1::2])).origin == "new"
 
 
 def test_held_out_rows_are_named_as_such(wide):

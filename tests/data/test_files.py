@@ -22,6 +22,9 @@ def same(a, b):
     assert {k: v.tolist() for k, v in a.factors.items()} == {k: v.tolist() for k, v in b.factors.items()}
     assert dict(a.columns) == dict(b.columns)
     assert a.rows == b.rows
+    for mine, other in ((a.groups, b.groups), (a.time, b.time)):
+        assert (mine is None) == (other is None)
+        assert mine is None or mine.tolist() == other.tolist()
 
 
 @pytest.fixture
@@ -31,6 +34,8 @@ def table(rng):
     return lt.Dataset(
         {"blood": blood, "urine": rng.normal(size=(20, 2))},
         domain=[f"lab {i % 3}" for i in range(20)],
+        groups=[f"subject {i // 4}" for i in range(20)],
+        time=np.arange(20) / 7,
         factors={"age": rng.normal(size=20), "sex": np.array(["f", "m"] * 10)},
         rows=[f"p{i}" for i in range(20)],
         columns={"blood": ["Na", "K", "Cl"], "urine": ["pH", "Na"]},

@@ -63,6 +63,11 @@ def numbers(model, data):
     return sorted(np.round(model.record_.statistics.undo("x", np.asarray(data["x"], float))[:, 0]).astype(int).tolist())
 
 
+DEPENDENT = {
+    "groups": {"groups": np.random.default_rng(5).integers(0, 60, size=ROWS)},
+    "words": {"groups": [f"subject {i // 9}" for i in range(ROWS)]},
+    "time": {"time": np.random.default_rng(6).permutation(ROWS) / 7},
+}
 TABLES = sorted(name for name, kind in MODELS.items() if kind.takes_tables)
 CASES = [(n, d) for n in TABLES for d in DOMAINS if not (d == "no domain" and MODELS[n].least_domains)]
 
@@ -84,6 +89,24 @@ def test_rows_called_held_out_did_not_train(name, domain, fed, tmp_path):
     if data.domain is not None and not data.domain.is_continuous:
         counts = np.bincount(data.domain.values[held])
         assert np.ptp(counts) <= 1, "held-out rows are a fifth of each domain"
+
+
+@pytest.mark.parametrize("dependent", DEPENDENT)
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_that_depend_on_each_other_are_held_out_together(name, dependent, fed):
+    order = np.argsort(DEPENDENT[dependent].get("time", np.zeros(ROWS)), kind="stable")
+    noise, table = np.random.default_rng(7).normal(size=(ROWS, 4)), np.empty((ROWS, 4))
+    table[order] = noise + np.roll(noise, 1, axis=0)  # neighbours in time depend on each other
+
+    data = lt.Dataset(table, domain=np.arange(ROWS) % 2, **DEPENDENT[dependent])
+    model = small(name).fit(data)
+    held = model.record_.held_out
+    trained = np.setdiff1d(np.arange(ROWS), held)
+    assert (len(fed[0]), len(fed[1])) == (len(trained), len(held))
+    assert 0.1 * ROWS < len(held) < 0.4 * ROWS
+    assert not set(data.units[trained]) & set(data.units[held])
+    split = rows_to_audit(model, data.with_domain(None))
+    assert not set(data.units[split.rows]) & set(data.units[trained])
 
 
 def test_a_model_without_held_out_rows_says_so(tmp_path):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from importlib.metadata import version
+from time import perf_counter
 from typing import TypeAlias
 
 import jax
@@ -43,6 +43,8 @@ def certify(
     epsilon: float = 0.05,
     level: float = 0.05,
     domain: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     blocks: Blocks = None,
     noise: float = 0.25,
     quantiser: int | None = None,
@@ -71,6 +73,8 @@ def certify(
         epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
         level: probability of a false "certified", for each verdict.
         domain: one label per row, if the data have none.
+        groups: one label per row, if the data have none and rows of one subject, plate or batch depend on each other.
+        time: one moment per row, if the data have none and rows that are near in time depend on each other.
         blocks: which modalities, or which columns of a single table, are the observables of a natural latent.
         noise: for latents without noise of their own, that of Λ = z/spread + noise·N(0, 1).
         quantiser: round a continuous latent to so many values instead.
@@ -90,8 +94,8 @@ def certify(
     """
     settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts))
     chosen = _chosen(only)
-    start = time.perf_counter()
-    rows = _dataset(data, domain)
+    start = perf_counter()
+    rows = _dataset(data, domain).with_groups(groups, time)
     split = _split(latents, rows, seen)
     fresh = rows.take(split.rows)
     _check_fits(latents, rows)
@@ -106,7 +110,7 @@ def certify(
         split={**split.to_json(), "audited": len(subject.data)},
         settings=settings.to_json(),
         versions=_versions(),
-        made={"at": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - start, 1)},
+        made={"at": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": round(perf_counter() - start, 1)},
         _shown=subject,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.contracts import FitRecord, KeepsFitRecord
-from latentry.data import Dataset, row_marks
+from latentry.data import Dataset, near_rows, row_marks, sketches
 from latentry.errors import DataError
 
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
@@ -91,27 +91,39 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     """Tell rows apart by their marks: one that trained the model is known wherever it stands, whatever its domain now."""
     own, marks = row_marks(data, record.layout.modalities), record.marks
     held = marks.get("held out", own[:0])
-    if not np.isin(own, marks["trained"]).any() and not np.isin(own, held).any():
-        sentence = (
-            f"None of the {len(data)} rows equals one of those that the model was fitted to, in single precision."
-        )
+    copied = _copies(record, data)
+    if not np.isin(own, np.append(marks["trained"], held)).any() and (copied < 0).all():
+        sentence = f"None of the {len(data)} rows is one of those that the model was fitted to, equal or rounded."
         return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
+    if _repeats(record):
+        return _repeating(record, data, own)
+    chose = np.isin(own, held) | np.isin(copied, record.held_out)
+    trained = np.isin(own, marks["trained"]) | ((copied >= 0) & ~np.isin(copied, record.held_out))
+    chose &= ~trained
+    rounded = int((trained | chose).sum() - np.isin(own, np.append(marks["trained"], held)).sum())
+    whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
+    which = f"rows, {rounded} of them rounded," if rounded else "exactly those" if whole else "among those"
+    return _apart_from(data, trained, chose, which)
+
+
+def _repeating(record: FitRecord, data: Dataset, own: np.ndarray) -> Split:
+    """Leave out as many equal rows as the fit had, where its rows repeat each other and an equal row may be another one."""
+    marks, held = record.marks, record.marks.get("held out", own[:0])
     trained = _occurrences(own, marks["trained"])
     chose = _occurrences(own, held, ~trained)
-    repeated = _repeats(record)
-    if repeated and trained.sum() + chose.sum() < len(marks["trained"]) + len(held):
-        equal = np.isin(own, marks["trained"]).sum()
-        why = (
-            f"{equal} of {len(data)} rows equal rows that trained the model. Its rows repeat each other, so that equal ones may "
-            "yet be new"
-        )
-        return _trusted(data, why)
-    if not repeated:
-        trained = np.isin(own, marks["trained"])
-        chose = np.isin(own, held) & ~trained
-    whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
-    which = "equal to those" if repeated else "exactly those" if whole else "among those"
-    return _apart_from(data, trained, chose, which)
+    if trained.sum() + chose.sum() == len(marks["trained"]) + len(held):
+        return _apart_from(data, trained, chose, "equal to those")
+    why = (
+        f"{np.isin(own, marks['trained']).sum()} of {len(data)} rows equal rows that trained the model. Its rows repeat each "
+        "other, so that equal ones may yet be new"
+    )
+    return _trusted(data, why)
+
+
+def _copies(record: FitRecord, data: Dataset) -> np.ndarray:
+    """Return, for each row, the number of the row of the fit that it is a copy of, rounded or read again; -1 for none."""
+    named = data.select(*(name for name in data.names if name in record.layout.modalities))
+    return near_rows(sketches(named, record.statistics), record.sketches)
 
 
 def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:

@@ -11,7 +11,7 @@ import typer
 from latentry.certificate import Certificate, Comparison, check
 from latentry.certificate import certify as make
 from latentry.cli.audit_bar import audit_bar
-from latentry.cli.options import AsJson, DomainName, Factors, Quiet, answer
+from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Time, answer
 from latentry.cli.transform import wanted
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, GaussianChannel, read
@@ -38,6 +38,8 @@ def certify(
     ] = 0.05,
     level: Annotated[float, typer.Option(help="Probability of a false 'certified', for each verdict.")] = 0.05,
     domain: DomainName = None,
+    groups: Groups = None,
+    time: Time = None,
     factor: Factors = None,
     block: Annotated[
         list[str] | None,
@@ -76,7 +78,7 @@ def certify(
         raise DataError(f"--out {out}: is a file. Give a folder for report.html and certificate.json.")
     subject = _latents(latents)
     names = wanted(subject) if isinstance(subject, LatentModel) else None
-    rows = read(data, domain=domain, modalities=names, factors=factor or ())
+    rows = read(data, domain=domain, modalities=names, factors=factor or (), groups=groups, time=time)
     trained, others = _seen(seen), tuple(map(load_model, also or ()))
     with audit_bar(quiet=quiet or json) as progress:
         if check_ is not None:

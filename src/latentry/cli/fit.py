@@ -12,7 +12,7 @@ from latentry.certificate import FEWEST
 from latentry.certificate import Settings as Declared
 from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
-from latentry.cli.options import AsJson, DomainName, Factors, Quiet, Settings, answer, settings_for
+from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Settings, Time, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.contracts import HasGraph, HasLikelihood
 from latentry.data import Dataset, read
@@ -28,6 +28,8 @@ def fit(
     model: Annotated[str, typer.Option(help=f"Model to fit, one of: {', '.join(MODELS)}.")] = "vae",
     out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
     domain: DomainName = None,
+    groups: Groups = None,
+    time: Time = None,
     factor: Factors = None,
     modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
     latents: Annotated[
@@ -83,7 +85,7 @@ def fit(
     chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
-    rows = read(data, domain=domain, modalities=modality, factors=factor or ())
+    rows = read(data, domain=domain, modalities=modality, factors=factor or (), groups=groups, time=time)
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
     fitted = (
         kind()

@@ -14,7 +14,19 @@ from rich.console import Console
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["AsJson", "DomainName", "Factors", "Quiet", "Settings", "answer", "as_values", "pick", "settings_for"]
+__all__ = [
+    "AsJson",
+    "DomainName",
+    "Factors",
+    "Groups",
+    "Quiet",
+    "Settings",
+    "Time",
+    "answer",
+    "as_values",
+    "pick",
+    "settings_for",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on the standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")]
@@ -24,6 +36,16 @@ DomainName = Annotated[
         "--domain",
         help="Array or column that says which domain each row comes from; repeat for a continuous one in several columns.",
     ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups", help="Array or column of labels of rows that depend on each other: subject, plate, batch."
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="Array or column of moments, where rows that are near in time depend on each other."),
 ]
 Factors = Annotated[
     list[str] | None,

@@ -55,6 +55,7 @@ class FitRecord:
         fingerprint: Of all rows that the fit was given.
         rows: How many they were.
         marks: A mark of every row, by which it is known in other data: "trained", and "held out" where there are such.
+        sketches: A few projections of every row, by modality, by which a rounded copy of it is known.
         held_out: Numbers of the rows that took no part in the gradients, ascending.
         seed: Of everything random.
         facts: What the model itself noted.
@@ -66,6 +67,7 @@ class FitRecord:
     fingerprint: str
     rows: int
     marks: Mapping[str, np.ndarray]
+    sketches: Mapping[str, np.ndarray]
     held_out: np.ndarray
     seed: int
     facts: ModelFacts
@@ -86,6 +88,7 @@ class FitRecord:
         named = {f"shift/{name}": value for name, value in self.statistics.shift.items()}
         named |= {f"scale/{name}": value for name, value in self.statistics.scale.items()}
         named |= {f"marks/{name}": marks.view(np.int64) for name, marks in self.marks.items()}
+        named |= {f"sketch/{name}": sketch for name, sketch in self.sketches.items()}
         return named | {"held_out": self.held_out.astype(np.int64)}
 
     @classmethod
@@ -114,6 +117,7 @@ class FitRecord:
             fingerprint=stored["fingerprint"],
             rows=stored["rows"],
             marks=marks,
+            sketches=_under("sketch/", arrays),
             held_out=np.asarray(arrays["held_out"]),
             seed=stored["seed"],
             facts=facts.from_json(stored["facts"]),

@@ -11,6 +11,8 @@ from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
 from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.ranks import normal_scores
+from latentry.data.repeated_rows import Repeats, near_rows, repeated_rows, sketches
+from latentry.data.row_dependence import OrderDependence, group_labels, order_dependence, time_blocks, time_values
 from latentry.data.row_marks import row_marks
 from latentry.data.split import split_rows
 from latentry.data.standardiser import Standardiser
@@ -30,7 +32,9 @@ __all__ = [
     "Layout",
     "Numbering",
     "OBSERVATION",
+    "OrderDependence",
     "Plan",
+    "Repeats",
     "RowsLike",
     "Standardiser",
     "StoredRows",
@@ -38,12 +42,19 @@ __all__ = [
     "blocks",
     "channel_from_array",
     "column_scales",
+    "group_labels",
     "has_few_values",
     "missing_entries",
+    "near_rows",
     "nearest_centres",
     "normal_scores",
+    "order_dependence",
     "read",
     "read_columns",
+    "repeated_rows",
     "row_marks",
+    "sketches",
     "split_rows",
+    "time_blocks",
+    "time_values",
 ]

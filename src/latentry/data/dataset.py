@@ -20,6 +20,7 @@ from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
 from latentry.data.numbering import OBSERVATION, Numbering
+from latentry.data.row_dependence import group_labels, time_blocks, time_values
 from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
@@ -29,6 +30,8 @@ __all__ = ["DataLike", "Dataset"]
 _PARTS = (
     "observed",
     "domain",
+    "groups",
+    "time",
     "factors",
     "rows",
     "columns",
@@ -44,6 +47,8 @@ class Dataset:
         modalities: An array of rows, or a mapping from name to array; anything with a row axis first.
             ``None`` entries and all-NaN rows are missing. Memory maps and zarr arrays stay on disk.
         domain: One label per row (integers, strings), or float columns for a continuous auxiliary variable.
+        groups: One label per row, where rows come in groups that depend on each other: subjects, plates, batches.
+        time: One moment per row, where rows that are near in time depend on each other: numbers or dates.
         observed: For a modality, booleans that are False where the row is missing.
         factors: True latent values, when known: name to one value (or row of values) per row.
         rows: Names of the rows.
@@ -62,6 +67,8 @@ class Dataset:
         modalities: RowsLike | Mapping[str, RowsLike],
         domain: DomainLike | None = None,
         *,
+        groups: LabelsLike | None = None,
+        time: ArrayLike | None = None,
         observed: Mapping[str, ArrayLike] | None = None,
         factors: Mapping[str, ArrayLike] | None = None,
         rows: Iterable[str] | None = None,
@@ -74,12 +81,14 @@ class Dataset:
         _known("observed", masks, named)
         _known("columns", labels, named)
         parsed = {str(n): read_modality(str(n), raw, masks.get(n), labels.get(n)) for n, raw in named.items()}
-        self._set(parsed, domain, factors, rows)
+        self._set(parsed, domain, groups, time, factors, rows)
 
     def _set(
         self,
         parsed: dict[str, Modality],
         domain: DomainLike | None,
+        groups: LabelsLike | None,
+        time: ArrayLike | None,
         factors: Mapping[str, ArrayLike] | None,
         rows: Iterable[str] | None,
     ) -> None:
@@ -90,6 +99,8 @@ class Dataset:
             "values": MappingProxyType({name: _frozen(part.values) for name, part in parsed.items()}),
             "observed": MappingProxyType({name: _frozen(part.observed) for name, part in parsed.items()}),
             "domain": None if domain is None else _rows_match("domain", Domain.of(domain), count),
+            "groups": None if groups is None else _read_only(group_labels(groups, count)),
+            "time": None if time is None else _read_only(time_values(time, count)),
             "factors": MappingProxyType({str(k): _factor(k, v, count) for k, v in (factors or {}).items()}),
             "rows": None if rows is None else _rows_match("rows", tuple(map(str, rows)), count),
             "columns": MappingProxyType(names),
@@ -101,6 +112,8 @@ class Dataset:
     values: Mapping[str, StoredRows]
     observed: Mapping[str, np.ndarray]
     domain: Domain | None
+    groups: np.ndarray | None  # a label for each row
+    time: np.ndarray | None  # a number for each row
     factors: Mapping[str, np.ndarray]
     rows: tuple[str, ...] | None
     columns: Mapping[str, tuple[str, ...]]
@@ -160,6 +173,8 @@ class Dataset:
             {name: TakenRows(a, chosen) if is_lazy(a) else np.asarray(a)[chosen] for name, a in self.values.items()},
             observed={name: mask[chosen] for name, mask in self.observed.items()},
             domain=None if self.domain is None else self.domain.take(chosen),
+            groups=None if self.groups is None else self.groups[chosen],
+            time=None if self.time is None else self.time[chosen],
             factors={name: factor[chosen] for name, factor in self.factors.items()},
             rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
             numbering=None if self.numbering is None else self.numbering.take(chosen),
@@ -183,12 +198,12 @@ class Dataset:
         return self._with(self.values, numbering=Numbering(np.arange(len(self), dtype=np.int32), codes))
 
     def split(self, *fractions: float, seed: int = 0, group: LabelsLike | None = None) -> tuple[Dataset, ...]:
-        """Return disjoint parts in the given proportions, stratified by domain.
+        """Return disjoint parts in the given proportions, stratified by domain; rows that depend on each other stay together.
 
         Args:
             fractions: Of the rows, one for each part; they sum to at most 1.
             seed: Of the draws.
-            group: A label for each row; rows of one group stay together.
+            group: A label for each row, whose rows stay together; by default the units of the data.
 
         Returns:
             One dataset for each fraction.
@@ -206,7 +221,7 @@ class Dataset:
         Args:
             fractions: Of the rows, one for each part; they sum to at most 1.
             seed: Of the draws.
-            group: A label for each row; rows of one group stay together.
+            group: A label for each row, whose rows stay together; by default the units of the data.
 
         Returns:
             Numbers of rows, ascending, for each fraction.
@@ -215,8 +230,28 @@ class Dataset:
         >>> [len(rows) for rows in Dataset(np.zeros((100, 2))).split_rows(0.8, 0.2)]
         [80, 20]
         """
-        strata = None if self.domain is None or self.domain.is_continuous else self.domain.values
-        return split_rows(len(self), fractions, strata, group, seed)
+        return split_rows(len(self), fractions, self._strata, self.units if group is None else group, seed)
+
+    @property
+    def _strata(self) -> np.ndarray | None:
+        return None if self.domain is None or self.domain.is_continuous else self.domain.values
+
+    @cached_property
+    def units(self) -> np.ndarray | None:
+        """Return the number of the independent unit that each row belongs to; None where rows stand alone.
+
+        Units are the groups, where they are given; where a time is, blocks of it, each several autocorrelation times long.
+
+        >>> import numpy as np
+        >>> Dataset(np.zeros((4, 1)), groups=["b", "a", "b", "a"]).units
+        array([1, 0, 1, 0])
+        """
+        if self.groups is not None:
+            return np.unique(self.groups, return_inverse=True)[1]
+        return None if self.time is None else time_blocks(self.time, self._columns_in_memory(), self._strata)
+
+    def _columns_in_memory(self) -> list[np.ndarray]:
+        return [np.asarray(array).reshape(len(self), -1) for array in self.values.values()]
 
     def standardise(self, statistics: Standardiser | None = None) -> Dataset:
         """Return standardised modalities.
@@ -247,6 +282,23 @@ class Dataset:
             self.values, domain=None if domain is None else _rows_match("domain", Domain.of(domain), len(self))
         )
 
+    def with_groups(self, groups: LabelsLike | None = None, time: ArrayLike | None = None) -> Dataset:
+        """Return the same rows with other groups, or another time.
+
+        Args:
+            groups: One label per row; None keeps those there are.
+            time: One moment per row; None keeps what there is.
+
+        Returns:
+            A dataset with these.
+        """
+        count = len(self)
+        return self._with(
+            self.values,
+            groups=self.groups if groups is None else _read_only(group_labels(groups, count)),
+            time=self.time if time is None else _read_only(time_values(time, count)),
+        )
+
     def select(self, *names: str) -> Dataset:
         """Return some of the modalities.
 
@@ -259,6 +311,8 @@ class Dataset:
         return Dataset(
             {name: self[name] for name in names},
             self.domain,
+            groups=self.groups,
+            time=self.time,
             observed={name: self.observed[name] for name in names},
             factors=self.factors,
             rows=self.rows,
@@ -296,7 +350,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return the SHA-256 over names, shapes, masks, domain and every value."""
+        """Return the SHA-256 over names, shapes, masks, domain, groups, time and every value."""
         digest = hashlib.sha256(json.dumps(self.layout.to_json(), sort_keys=True, default=str).encode())
         for name, array in self.values.items():
             digest.update(np.packbits(self.observed[name]).tobytes())
@@ -304,6 +358,9 @@ class Dataset:
                 digest.update(_bytes(piece))
         if self.domain is not None:
             digest.update(_bytes(self.domain.values))
+        for name, part in (("groups", self.groups), ("time", self.time)):
+            if part is not None:
+                digest.update(name.encode() + _bytes(part))
         return digest.hexdigest()
 
     def describe(self) -> str:

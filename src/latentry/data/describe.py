@@ -27,6 +27,10 @@ def describe(data: Dataset) -> str:
     lines += [f"  {name:<12} {_modality(data, name)}" for name in data.names]
     if data.domain is not None:
         lines.append(f"  domain       {_domain(data)}")
+    if data.groups is not None:
+        lines.append(f"  groups       {len(np.unique(data.groups))} groups of rows that depend on each other")
+    if data.time is not None:
+        lines.append(f"  time         from {data.time.min():.6g} to {data.time.max():.6g}")
     lines += [f"  factor       {name}: {_factor(values)}" for name, values in data.factors.items()]
     return "\n".join(lines)
 

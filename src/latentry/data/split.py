@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from latentry.data.inputs import LabelsLike
+from latentry.data.row_dependence import group_labels
 from latentry.errors import DataError
+from latentry.streams import stream
 
 __all__ = ["split_rows"]
 
@@ -35,7 +37,7 @@ def split_rows(
     parts = _with_rest(fractions)
     units = np.arange(count) if group is None else _groups(group, count)
     stratum = np.zeros(count, dtype=np.int64) if strata is None else strata
-    rng = np.random.default_rng(seed)
+    rng = stream("data/split", seed)
     # A group may span strata: it is dealt with the stratum of its first row.
     leaders, leader_of = np.unique(units, return_index=True)
     dealt = np.empty(len(leaders), dtype=np.int64)
@@ -50,7 +52,7 @@ def split_rows(
     rows = tuple(np.flatnonzero(part == index) for index in range(len(fractions)))
     for index, chosen in enumerate(rows):
         if chosen.size == 0:
-            what = "rows" if group is None else "groups"
+            what = "rows" if group is None else f"than {len(leaders)} groups (blocks of time, where a time was given)"
             raise DataError(
                 f"fractions={tuple(fractions)}: part {index} got no row. Give it a larger fraction, or more {what}."
             )
@@ -77,9 +79,4 @@ def _deal(count: int, wanted: np.ndarray) -> np.ndarray:
 
 
 def _groups(group: LabelsLike, count: int) -> np.ndarray:
-    array = np.asarray(group)
-    if array.shape != (count,):
-        raise DataError(
-            f"group of shape {array.shape}: not one label for each of {count} rows. Give one group label per row."
-        )
-    return np.asarray(np.unique(array, return_inverse=True)[1])
+    return np.asarray(np.unique(group_labels(group, count), return_inverse=True)[1])

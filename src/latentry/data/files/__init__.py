@@ -54,6 +54,8 @@ def read(
     *,
     modalities: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     factors: Iterable[str] = (),
+    groups: str | None = None,
+    time: str | None = None,
 ) -> Dataset:
     """Read a dataset from npz, npy, csv, parquet, zarr, h5ad or h5mu.
 
@@ -62,6 +64,8 @@ def read(
         domain: The array or column that says which domain a row comes from; several columns for a continuous one.
         modalities: The arrays to take as modalities (npz, zarr), or for tables a mapping from modality to its columns.
         factors: Arrays or columns that hold true latent values.
+        groups: The array or column that says which rows depend on each other: subject, plate, batch.
+        time: The array or column of moments, where rows that are near in time depend on each other.
 
     A file that :meth:`latentry.Dataset.write` wrote says all this itself.
 
@@ -72,7 +76,7 @@ def read(
         DataError: By file, and by column or row where there is one.
     """
     path = _existing(path)
-    roles = Roles.of(domain, modalities, factors)
+    roles = Roles.of(domain, modalities, factors, groups, time)
     return _explained(path, lambda: _format(path).read(path, roles))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from latentry.data.dataset import Dataset
-from latentry.data.files.roles import Roles
+from latentry.data.files.roles import GROUPS, TIME, Roles
 from latentry.errors import DataError, MissingExtra, nearest
 
 if TYPE_CHECKING:
@@ -87,9 +87,12 @@ def _dataset(tables: Mapping[str, AnnData], rows: pandas.Index, annotations: pan
     factors = {c: c for c in roles.factors} | {
         c.removeprefix("@factor:"): c for c in annotations.columns if c.startswith("@factor:")
     }
+    grouped, timed = (name or key for name, key in ((roles.groups, GROUPS), (roles.time, TIME)))
     return Dataset(
         {name: _values(table, rows) for name, table in tables.items()},
         _annotation(annotations[domain]) if domain else None,
+        groups=_annotation(annotations[[grouped]]) if grouped in annotations else None,
+        time=_annotation(annotations[[timed]]) if timed in annotations else None,
         factors={name: _annotation(annotations[[column]]) for name, column in factors.items()},
         rows=list(rows),
         columns={name: list(table.var_names) for name, table in tables.items()},
@@ -150,6 +153,7 @@ def _annotations(data: Dataset) -> dict[str, np.ndarray]:
         columns["@domain"] = data.domain.as_labels()
     elif data.domain is not None:
         columns |= {f"@domain:{i}": data.domain.values[:, i] for i in range(data.domain.size)}
+    columns |= {name: part for name, part in ((GROUPS, data.groups), (TIME, data.time)) if part is not None}
     for name, factor in data.factors.items():
         if factor.ndim != 1:
             raise DataError(

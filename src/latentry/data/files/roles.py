@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from latentry.data.domain import Domain
 from latentry.data.inputs import StoredRows
 from latentry.errors import DataError, nearest
 
-__all__ = ["Roles", "from_arrays", "header", "to_arrays"]
+__all__ = ["GROUPS", "KEY", "TIME", "Roles", "from_arrays", "header", "to_arrays"]
 
 KEY = "@latentry"  # the name under which a file says what its arrays are; no modality begins with @
 _OBSERVED, _FACTOR, _DOMAIN, _ROWS = "@observed/", "@factor/", "@domain", "@rows"
+GROUPS, TIME = "@groups", "@time"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Roles:
     domain: tuple[str, ...] = ()
     modalities: Mapping[str, tuple[str, ...]] | None = None  # modality -> columns; () takes an array whole
     factors: tuple[str, ...] = ()
+    groups: str | None = None
+    time: str | None = None
 
     @classmethod
     def of(
@@ -34,6 +37,8 @@ class Roles:
         domain: str | Iterable[str] | None,
         modalities: Iterable[str] | Mapping[str, Iterable[str]] | None,
         factors: Iterable[str],
+        groups: str | None = None,
+        time: str | None = None,
     ) -> Roles:
         """Return the roles that the arguments of :func:`latentry.read` say.
 
@@ -41,16 +46,31 @@ class Roles:
             domain: Name of an array or column, or several.
             modalities: Names of arrays, or of columns by modality.
             factors: Names of arrays or columns.
+            groups: Name of an array or column.
+            time: Name of an array or column.
 
         Returns:
             The roles.
         """
         names = (domain,) if isinstance(domain, str) else tuple(domain or ())
-        if modalities is None:
-            return cls(names, None, tuple(factors))
-        if not isinstance(modalities, Mapping):
-            return cls(names, dict.fromkeys(modalities, ()), tuple(factors))
-        return cls(names, {name: tuple(columns) for name, columns in modalities.items()}, tuple(factors))
+        chosen: dict[str, tuple[str, ...]] | None = None
+        if isinstance(modalities, Mapping):
+            chosen = {name: tuple(columns) for name, columns in modalities.items()}
+        elif modalities is not None:
+            chosen = dict.fromkeys(modalities, ())
+        return cls(names, chosen, tuple(factors), groups, time)
+
+    @property
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of what is no modality, by argument."""
+        given = {"groups": self.groups, "time": self.time}
+        alone = {argument: (name,) for argument, name in given.items() if name is not None}
+        return {"domain": self.domain, "factors": self.factors, **alone}
+
+    @property
+    def taken(self) -> set[str]:
+        """Return every name that is no modality."""
+        return {name for names in self.named.values() for name in names}
 
     def only(self, default: str = "x") -> str:
         """Return the name of the single modality of a file that holds one.
@@ -81,7 +101,7 @@ class Roles:
             DataError: By argument and name.
         """
         known = list(available)
-        for argument, names in (("domain", self.domain), ("factors", self.factors)):
+        for argument, names in self.named.items():
             for name in names:
                 if name not in known:
                     raise DataError(f"{argument}={name!r}: there is no such {kind}{nearest(name, known)}")
@@ -115,6 +135,7 @@ def to_arrays(data: Dataset) -> dict[str, StoredRows]:
     arrays |= {_FACTOR + name: factor for name, factor in data.factors.items()}
     if data.domain is not None:
         arrays[_DOMAIN] = data.domain.values
+    arrays |= {name: part for name, part in ((GROUPS, data.groups), (TIME, data.time)) if part is not None}
     if data.rows is not None:
         arrays[_ROWS] = np.array(data.rows)
     arrays[KEY] = np.array(header(data))
@@ -137,9 +158,8 @@ def from_arrays(arrays: Mapping[str, StoredRows], roles: Roles) -> Dataset:
     if KEY in arrays:
         return _chosen(_from_header(arrays, json.loads(str(np.asarray(arrays[KEY])[()]))), roles)
     roles.check(arrays)
-    taken = set(roles.domain) | set(roles.factors)
     if roles.modalities is None:
-        names = [name for name in arrays if name not in taken]
+        names = [name for name in arrays if name not in roles.taken]
     else:
         names = list(roles.modalities)
     for name in names:
@@ -150,6 +170,8 @@ def from_arrays(arrays: Mapping[str, StoredRows], roles: Roles) -> Dataset:
     return Dataset(
         {name: arrays[name] for name in names},
         _join([np.asarray(arrays[name]) for name in roles.domain]),
+        groups=None if roles.groups is None else np.asarray(arrays[roles.groups]),
+        time=None if roles.time is None else np.asarray(arrays[roles.time]),
         factors={name: np.asarray(arrays[name]) for name in roles.factors},
     )
 
@@ -163,6 +185,8 @@ def _from_header(arrays: Mapping[str, StoredRows], about: dict[str, Any]) -> Dat
     return Dataset(
         {name: arrays[name] for name in layout["shapes"]},
         domain,
+        groups=np.asarray(arrays[GROUPS]) if GROUPS in arrays else None,
+        time=np.asarray(arrays[TIME]) if TIME in arrays else None,
         observed={
             name: np.asarray(arrays[_OBSERVED + name]) for name in layout["shapes"] if _OBSERVED + name in arrays
         },
@@ -177,7 +201,10 @@ def _chosen(data: Dataset, roles: Roles) -> Dataset:
     if roles.modalities is not None:
         data = data.select(*roles.modalities)
     ours = roles.domain in ((), ("domain",), (_DOMAIN,))
-    (Roles(factors=roles.factors) if ours else roles).check(["domain", *data.factors], "domain or factor")
+    asked = replace(roles, domain=() if ours else roles.domain)
+    asked.check(["domain", *data.factors], "domain or factor")
+    named = {"groups": roles.groups, "time": roles.time}
+    data = data.with_groups(**{part: data.factors[name] for part, name in named.items() if name is not None})
     if ours:
         return data
     return data.with_domain(_join([data.factors[name] for name in roles.domain]))

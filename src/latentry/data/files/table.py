@@ -1,7 +1,8 @@
 """Tables: how columns of a flat file become modalities and back.
 
 A header cell is ``column`` or ``modality:column``; cells that begin with ``@`` play a part of their
-own: ``@domain`` (or ``@domain:0``, ``@domain:1`` … when it has several columns), ``@factor:name``, ``@row``.
+own: ``@domain`` (or ``@domain:0``, ``@domain:1`` … when it has several columns), ``@groups``, ``@time``, ``@factor:name``,
+``@row``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from latentry.data.dataset import Dataset
-from latentry.data.files.roles import Roles
+from latentry.data.files.roles import GROUPS, TIME, Roles
 from latentry.errors import DataError, nearest
 
 __all__ = ["from_columns", "to_columns"]
@@ -34,7 +35,8 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     domain = list(roles.domain) or [name for name in columns if name == "@domain" or name.startswith("@domain:")]
     factors = {name: name for name in roles.factors}
     factors |= {name.removeprefix("@factor:"): name for name in columns if name.startswith("@factor:")}
-    taken = {*domain, *factors.values(), "@row"}
+    groups_of, time = (name or key for name, key in ((roles.groups, GROUPS), (roles.time, TIME)))
+    taken = {*domain, *factors.values(), groups_of, time, "@row"}
     groups = _groups([name for name in columns if name not in taken], roles, columns)
     values = {
         modality: np.column_stack([_numeric(name, columns[name]) for name in names])
@@ -43,6 +45,8 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     return Dataset(
         values,
         _domain([columns[name] for name in domain]),
+        groups=columns.get(groups_of),
+        time=columns.get(time),
         factors={name: columns[column] for name, column in factors.items()},
         rows=columns["@row"].tolist() if "@row" in columns else None,
         columns={modality: [name.split(":", 1)[-1] for name in names] for modality, names in groups.items()},
@@ -118,6 +122,7 @@ def to_columns(data: Dataset) -> dict[str, np.ndarray]:
         columns |= _modality_columns(data, modality)
     if data.domain is not None:
         columns |= _domain_columns(data)
+    columns |= {name: part for name, part in ((GROUPS, data.groups), (TIME, data.time)) if part is not None}
     for name, factor in data.factors.items():
         if factor.ndim != 1:
             raise DataError(

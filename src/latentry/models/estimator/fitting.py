@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from latentry.contracts import FitRecord
-from latentry.data import Dataset, Standardiser, row_marks
+from latentry.data import Dataset, Standardiser, row_marks, sketches
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
 from latentry.training import Feed, History, Logger, RunState, Task, epochs_of, holds_run, run
 
@@ -40,12 +40,22 @@ def record_of(model: AnyModel, data: Dataset) -> FitRecord:
     statistics = Standardiser.of(data.take(kept) if len(held) else data, model.standardised(facts))
     from latentry.models.estimator.saving import parameters_of
 
-    given = parameters_of(model)
-    return FitRecord(data.layout, statistics, data.fingerprint, len(data), named, held, model.seed, facts, given)
+    return FitRecord(
+        layout=data.layout,
+        statistics=statistics,
+        fingerprint=data.fingerprint,
+        rows=len(data),
+        marks=named,
+        sketches=sketches(data, statistics),
+        held_out=held,
+        seed=model.seed,
+        facts=facts,
+        parameters=parameters_of(model),
+    )
 
 
 def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the rows to train on and of those held out: the same fraction of every domain."""
+    """Numbers of the rows to train on and of those held out: the same fraction of every domain, units whole."""
     if round(model.validation * len(data)) >= 1:
         kept, held = data.split_rows(1 - model.validation, model.validation, seed=model.seed)
         return kept, held

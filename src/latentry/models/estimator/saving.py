@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["parameters_of", "load_model", "read_model_files", "require_same", "save_model", "stored_model"]
 
-WRITTEN_BY = 2  # the form of run folders; 1 had no record of the fit
+WRITTEN_BY = 3  # the form of run folders; 1 had no record of the fit, 2 marked rows in single precision
 _FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
 
 
@@ -150,8 +150,8 @@ def read_model_files(folder: str | Path) -> RunFiles:
     if files.manifest.get("written_by") != WRITTEN_BY:
         version = files.manifest.get("versions", {}).get("latentry", "unknown")
         raise CheckpointError(
-            f"{folder} holds a run in a form that this version does not read (latentry {version}, without a record of the rows "
-            "held out): fit the model again."
+            f"{folder} holds a run in a form that this version does not read (latentry {version}, without the record by which "
+            "rows of the fit are known): fit the model again."
         )
     return files
 

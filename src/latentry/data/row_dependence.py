@@ -1,0 +1,222 @@
+r"""Rows that depend on each other: which of them belong together, and whether neighbours are alike.
+
+Bounds and tests count independent rows. Rows of one subject, or of one moment, count once: groups are the units where they
+are given, and blocks of time, each several autocorrelation times long, where a time is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from latentry.data.inputs import LabelsLike
+from latentry.data.latents import missing_entries
+from latentry.data.ranks import normal_scores
+from latentry.errors import DataError
+
+__all__ = ["OrderDependence", "group_labels", "order_dependence", "time_blocks", "time_values"]
+
+Codes = NDArray[np.int64]
+_LEVELS = 30  # of a label that are looked at, the most frequent ones
+_COLUMNS = 64  # of a table that are looked at
+_WHOLE = 3.0  # autocorrelation times in a block: neighbouring blocks are then hardly dependent
+_FADED = 0.05  # autocorrelation below which a lag no longer counts
+
+
+def group_labels(groups: LabelsLike, rows: int) -> np.ndarray:
+    """Return one label for each row, as given.
+
+    Args:
+        groups: Labels: whole numbers, text or truth values.
+        rows: Number of rows.
+
+    Returns:
+        (rows,).
+
+    Raises:
+        DataError: For another shape or type, and where a row has no group, by number.
+    """
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        raise DataError(f"groups of shape {labels.shape}: not one label for each of {rows} rows. Give one per row.")
+    gone = np.flatnonzero(missing_entries(labels))
+    if len(gone):
+        raise DataError(
+            f"groups: missing at row {gone[0]}. Give every row a group, one of its own where it stands alone."
+        )
+    if labels.dtype.kind == "O":
+        labels = np.array([str(label) for label in labels.tolist()])
+    if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
+        labels = labels.astype(np.int64)  # one empty cell elsewhere in a file turns whole numbers into fractions
+    if labels.dtype.kind not in "biuU":
+        raise DataError(f"groups of dtype {labels.dtype}: not labels. Give whole numbers or text.")
+    return labels
+
+
+def time_values(time: ArrayLike, rows: int) -> NDArray[np.float64]:
+    """Return one moment for each row as a number.
+
+    Args:
+        time: Numbers or dates.
+        rows: Number of rows.
+
+    Returns:
+        (rows,).
+
+    Raises:
+        DataError: For another shape or type, and where a row has no time, by number.
+    """
+    values = np.asarray(time)
+    if values.shape != (rows,):
+        raise DataError(
+            f"time of shape {values.shape}: not one moment for each of {rows} rows. Give one number per row."
+        )
+    if values.dtype.kind == "M":
+        gone, numbers = np.isnat(values), values.astype("datetime64[ns]").astype(np.int64).astype(np.float64)
+    elif values.dtype.kind in "iuf":
+        numbers = values.astype(np.float64)
+        gone = ~np.isfinite(numbers)
+    else:
+        raise DataError(f"time of dtype {values.dtype}: neither numbers nor dates. Give numbers.")
+    if gone.any():
+        raise DataError(f"time: missing or infinite at row {np.flatnonzero(gone)[0]}. Give every row a time.")
+    return numbers
+
+
+@dataclass(frozen=True)
+class OrderDependence:
+    """How alike neighbouring rows are, in the order in which they are given.
+
+    Args:
+        p_value: Of the hypothesis that the order says nothing, over all columns (Bonferroni).
+        correlation: Of neighbours, in the column that shows it most.
+        column: Number of that column.
+        effective_rows: Independent rows that would tell as much about a mean as these do.
+    """
+
+    p_value: float
+    correlation: float
+    column: int
+    effective_rows: float
+
+
+def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> OrderDependence:
+    r"""Test whether neighbouring rows are alike: :math:`r_1 = \sum_t s_t s_{t+1} / \sum_t s_t^2` of normal scores s.
+
+    Rows in random order have :math:`r_1 \sqrt n` close to standard normal. Rows that were shuffled show nothing, however
+    they depend on each other.
+
+    Args:
+        columns: Each (rows,) or (rows, width): numbers, or labels (whole numbers, text), of which the most frequent are seen.
+        strata: A whole number for each row; only neighbours of one stratum are compared, each stratum around its own mean.
+
+    Returns:
+        The test over all columns.
+
+    >>> rng = np.random.default_rng(0)
+    >>> bool(order_dependence([rng.normal(size=500)]).p_value > 0.01)
+    True
+    >>> bool(order_dependence([rng.normal(size=500).cumsum()]).p_value < 1e-9)
+    True
+    """
+    rows = len(columns[0])
+    level = np.zeros(rows, dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    order = np.argsort(level, kind="stable")
+    table = _scores(columns)[order]
+    level = level[order]
+    beside = level[1:] == level[:-1]
+    table = table - _means(table, level)
+    spread = (table**2).sum(axis=0)
+    live = spread > 1e-12 * max(rows, 1)
+    if not live.any() or beside.sum() < 3:
+        return OrderDependence(1.0, 0.0, 0, float(rows))
+    first = np.where(live, (table[1:] * table[:-1])[beside].sum(axis=0) / np.where(live, spread, 1.0), -1.0)
+    worst = int(first.argmax())
+    p_value = min(1.0, _normal_tail(first[worst] * rows / math.sqrt(beside.sum())) * int(live.sum()))
+    lasting = autocorrelation_time(table[:, [worst]], level) if p_value < 0.05 else 1.0
+    return OrderDependence(p_value, float(first[worst]), worst, rows / lasting)
+
+
+def _normal_tail(z: float) -> float:
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def _scores(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return normal scores of numbers, and a column of zeros and ones for each frequent level of a label."""
+    parts: list[np.ndarray] = []
+    for column in columns:
+        flat = np.asarray(column).reshape(len(column), -1)
+        if flat.dtype.kind == "f":
+            some = np.linspace(0, flat.shape[1] - 1, min(flat.shape[1], _COLUMNS)).astype(int)
+            parts.append(normal_scores(np.nan_to_num(flat[:, some])))
+        else:
+            parts += [_indicators(labels) for labels in flat.T[:_COLUMNS]]
+    return np.hstack(parts)
+
+
+def _indicators(labels: np.ndarray) -> np.ndarray:
+    values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    frequent = np.argsort(-counts)[: min(_LEVELS, len(values))]
+    return np.asarray(codes[:, None] == frequent, dtype=np.float64)
+
+
+def _means(table: np.ndarray, level: np.ndarray) -> np.ndarray:
+    counts = np.bincount(level)
+    sums = np.zeros((len(counts), table.shape[1]))
+    np.add.at(sums, level, table)
+    means: np.ndarray = (sums / np.maximum(counts, 1)[:, None])[level]
+    return means
+
+
+def autocorrelation_time(table: np.ndarray, level: np.ndarray) -> float:
+    r"""Return the largest :math:`1 + 2 \sum_k \rho_k` of the columns, summed until the autocorrelation has faded.
+
+    Args:
+        table: Columns in order of time, (rows, width), centred within levels.
+        level: Of each row; lags do not reach over its borders.
+
+    Returns:
+        Rows that a dependence lasts, at least 1.
+    """
+    spread = np.maximum((table**2).sum(axis=0), 1e-300)
+    total = np.ones(table.shape[1])
+    going = np.ones(table.shape[1], dtype=bool)
+    for lag in range(1, len(table)):
+        same = level[lag:] == level[:-lag]
+        if not same.any():
+            break
+        # Fewer pairs remain at a long lag: the sum is scaled as if none were lost.
+        rho = (table[lag:] * table[:-lag])[same].sum(axis=0) / spread * len(table) / same.sum()
+        going &= rho > _FADED
+        if not going.any():
+            break
+        total[going] += 2 * rho[going]
+    return float(total.max())
+
+
+def time_blocks(time: NDArray[np.float64], columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> Codes:
+    """Cut rows into blocks of neighbouring moments, long enough for blocks to be nearly independent.
+
+    Args:
+        time: Of each row.
+        columns: By which the length of dependence is measured, as for :func:`order_dependence`.
+        strata: A whole number for each row; blocks do not reach over them.
+
+    Returns:
+        The number of each row's block, (rows,).
+    """
+    level = np.zeros(len(time), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    order = np.lexsort((time, level))
+    table = _scores(columns)[order]
+    table = table - _means(table, level[order])
+    length = max(1, int(np.ceil(_WHOLE * autocorrelation_time(table, level[order]))))
+    _, starts = np.unique(level[order], return_index=True)
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    pairs = np.column_stack([level[order], place // length])
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+    return codes

@@ -1,0 +1,103 @@
+"""Rows that depend on each other, and rows that are copies of each other."""
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.data import near_rows, order_dependence, repeated_rows, sketches, time_blocks
+
+
+def walk(rng, rows, keep):
+    steps, series = rng.normal(size=(rows, 2)), np.zeros((rows, 2))
+    for t in range(1, rows):
+        series[t] = keep * series[t - 1] + steps[t]
+    return series
+
+
+def test_rows_in_random_order_are_rarely_called_dependent():
+    """The level is 0.05: of 400 runs 20 are expected, and more than 40 with probability under 1e-5."""
+    called = sum(
+        order_dependence([rng.normal(size=(200, 2)), rng.integers(0, 3, 200)], rng.integers(0, 4, 200)).p_value <= 0.05
+        for rng in map(np.random.default_rng, range(400))
+    )
+    assert called <= 40
+
+
+def test_dependence_of_neighbours_is_found_in_numbers_and_labels(rng):
+    series = walk(rng, 600, 0.9)
+    found = order_dependence([rng.normal(size=600), series])
+    assert found.p_value < 1e-9
+    assert found.column in (1, 2)
+    assert 600 / 40 < found.effective_rows < 600 / 9  # the true one is n(1 − 0.9)/(1 + 0.9)
+    assert order_dependence([np.repeat(["a", "b", "c"], 50)]).p_value < 1e-9
+    assert order_dependence([rng.permutation(series)]).p_value > 1e-3
+
+
+def test_only_neighbours_of_one_stratum_are_compared(rng):
+    labels = np.arange(600) % 2
+    shifted = rng.normal(size=600) + 5 * np.repeat([0, 1, 2], 200)
+    assert order_dependence([shifted], np.repeat([0, 1, 2], 200)).p_value > 1e-3  # each around its own mean
+    assert order_dependence([shifted]).p_value < 1e-9
+    alternating = np.repeat(rng.normal(size=300), 2)
+    assert order_dependence([alternating], labels).p_value > 1e-3
+
+
+def test_blocks_of_time_are_longer_where_dependence_lasts(rng):
+    moments = rng.permutation(600)
+    short, long = (time_blocks(moments.astype(float), [walk(rng, 600, keep)[moments]]) for keep in (0.2, 0.9))
+    assert len(np.unique(short)) > 3 * len(np.unique(long)) > 9
+    for block in np.unique(long):
+        inside = np.sort(moments[long == block])
+        assert (np.diff(inside) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"groups": [1, 2]}, "groups of shape"),
+        ({"groups": ["a", None, "a", "a"]}, "groups: missing at row 1"),
+        ({"groups": [0.5, 1, 2, 3]}, "not labels"),
+        ({"time": [[1.0]] * 4}, "time of shape"),
+        ({"time": [1, np.nan, 2, 3]}, "time: missing or infinite at row 1"),
+        ({"time": ["x"] * 4}, "neither numbers nor dates"),
+    ],
+)
+def test_wrong_groups_and_times_are_named(given, words):
+    with pytest.raises(lt.DataError, match=words):
+        lt.Dataset(np.zeros((4, 1)), **given)
+
+
+def test_groups_and_time_go_with_their_rows():
+    dates = np.array(["2024-01-03", "2024-01-01", "2024-01-02"], dtype="datetime64[D]")
+    data = lt.Dataset({"a": np.eye(3), "b": np.eye(3)}, groups=["x", "y", "x"], time=dates)
+    part = data.take([2, 0]).select("b")
+    assert part.groups.tolist() == ["x", "x"]
+    assert np.diff(part.time)[0] > 0
+    assert "2 groups" in data.describe()
+    assert data.fingerprint != data.with_groups(groups=["x", "y", "z"]).fingerprint
+
+
+def test_copies_are_found_and_rounding_is_no_copy(rng):
+    table = rng.normal(size=(400, 3))
+    assert not repeated_rows(table).telling
+    assert not repeated_rows(table.round(1)).telling
+    assert not repeated_rows(rng.integers(0, 4, size=(400, 2))).telling
+    assert repeated_rows(np.tile(table, (2, 1))).telling
+    assert repeated_rows(np.tile(table, (2, 1)) + 1e-5 * rng.normal(size=(800, 3))).telling
+
+
+@pytest.mark.parametrize("columns", [1, 2, 6])
+def test_new_rows_are_not_taken_for_copies(columns):
+    """By chance a row is twenty times nearer than usual with probability 0.034 in one column, less in more."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        old, new = (lt.Dataset(rng.normal(size=(300, columns))) for _ in range(2))
+        assert (near_rows(sketches(new), sketches(old)) < 0).all()
+
+
+def test_copies_of_other_rows_are_found_by_number(rng):
+    old = rng.normal(size=(300, 3))
+    new = np.vstack([old[100:200].round(3), rng.normal(size=(100, 3))])
+    found = near_rows(sketches(lt.Dataset(new)), sketches(lt.Dataset(old)))
+    assert found[:100].tolist() == list(range(100, 200))
+    assert (found[100:] >= 0).sum() <= 2
