@@ -44,10 +44,16 @@ def test_enough_domains_with_moving_means_and_variances():
     found = audit(*planted(15, 3))
     assert found.identifiable is True
     assert (found.present, found.needed, found.statistics, found.rank) == (15, 7, 6, 6)
-    assert found.verdict.sentence == (
+    assert found.verdict.status == "supported"
+    assert found.verdict.sentence.startswith(
         "identifiable up to order, scale and shift: 15 domains, 7 needed, and the means and variances change in 6 "
         "independent directions."
     )
+    tested = {one.name for one in found.verdict.assumptions if one.outcome == "not refuted"}
+    untested = {one.name for one in found.verdict.assumptions if one.outcome == "untested"}
+    assert len(tested) == 3
+    assert "the rows were made by one smooth one-to-one map of such latents" in untested
+    assert all(name in found.verdict.sentence for name in tested | untested)
     assert found.verdict.evidence["weakest change"].direction == "lower"
     assert found.verdict.evidence["weakest change"].value > found.tolerance
     assert not found.proved_impossible
@@ -80,10 +86,13 @@ def test_too_few_domains_say_how_many_more(domains, missing):
     assert found.rank <= domains - 1
 
 
-def test_the_mean_only_trap_is_proved():
-    found = audit(planted(12, 3)[0], 1.75 * np.ones((12, 3)))
+def test_the_mean_only_trap_is_proved_for_known_distributions_only():
+    location, scale = planted(12, 3)[0], 1.75 * np.ones((12, 3))
+    assert sufficient_changes(laws(location, scale)).proved_impossible
+    found = audit(location, scale)
     assert found.means_only
-    assert found.proved_impossible
+    assert not found.proved_impossible
+    assert "another may find other latents" in found.verdict.sentence
     assert (found.up_to, found.theorem) == ("an invertible linear map", "Proposition 1")
     assert "only means move" in found.verdict.sentence
     assert "variances change" in found.verdict.change
@@ -107,7 +116,8 @@ def test_proportional_variances_name_the_pair():
     found = audit(0, scale, rows=1000)
     assert found.identifiable is False
     assert found.inseparable == ((0, 2),)
-    assert found.proved_impossible
+    assert not found.proved_impossible
+    assert sufficient_changes(laws(0, scale)).proved_impossible
     assert found.rank == 2
     assert found.verdict.change == "a domain in which the variances of latents 0 and 2 change by different factors"
 
@@ -337,7 +347,7 @@ def test_domains_that_are_all_needed_are_said_to_be():
 
 def test_a_report_reads_as_lines():
     text = str(sufficient_changes(laws(0, planted(8, 2)[1]), bootstrap=20))
-    assert text.startswith("certified: identifiable")
+    assert text.startswith("certified: distributions such as these identify")
     assert "domains 8, needed 3; rank 2 of 2 at level 0.05; condition number" in text
     assert "what would change it: a larger declared tolerance" in text
 
@@ -402,7 +412,7 @@ def test_dependent_latents_are_no_proof_of_anything():
     found = sufficient_changes(Model(), (z @ np.array([[1, 0.6], [0, 1]]), u), bootstrap=0)
     assert found.dependence > 0.3
     assert found.identifiable is None
-    assert "still correlated within domains" in found.verdict.sentence
+    assert "latents are independent of each other in each domain" in found.verdict.sentence
 
 
 @pytest.mark.parametrize("columns", [1, 2])

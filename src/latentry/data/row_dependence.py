@@ -129,7 +129,7 @@ def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = 
     table = _scores(columns)[order]
     level = level[order]
     beside = level[1:] == level[:-1]
-    table = table - _means(table, level)
+    table = _standardised(table, level)
     spread = (table**2).sum(axis=0)
     live = spread > 1e-12 * max(rows, 1)
     if not live.any() or beside.sum() < 3:
@@ -162,6 +162,13 @@ def _indicators(labels: np.ndarray) -> np.ndarray:
     values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     frequent = np.argsort(-counts)[: min(_LEVELS, len(values))]
     return np.asarray(codes[:, None] == frequent, dtype=np.float64)
+
+
+def _standardised(table: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return columns with mean 0 and variance 1 in each stratum: those with large variances would outweigh the others."""
+    away = table - _means(table, level)
+    variance = _means(away**2, level)
+    return np.where(variance > 1e-12, away / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
 
 
 def _means(table: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -212,7 +219,7 @@ def time_blocks(time: NDArray[np.float64], columns: Sequence[np.ndarray], strata
     level = np.zeros(len(time), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
     order = np.lexsort((time, level))
     table = _scores(columns)[order]
-    table = table - _means(table, level[order])
+    table = _standardised(table, level[order])
     length = max(1, int(np.ceil(_WHOLE * autocorrelation_time(table, level[order]))))
     _, starts = np.unique(level[order], return_index=True)
     place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))

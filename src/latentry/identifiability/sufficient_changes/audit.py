@@ -9,11 +9,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.contracts import HasChannel, HasLatentDistributions, KeepsFitRecord, LatentDistributions
-from latentry.data import Dataset, Domain, GaussianChannel
+from latentry.contracts import (
+    HasChannel,
+    HasLatentDistributions,
+    KeepsFitRecord,
+    LatentDistributions,
+    SamplesByDomain,
+)
+from latentry.data import Dataset, Domain, GaussianChannel, LabelsLike
 from latentry.errors import DataError, DataWarning
-from latentry.evidence import Verdict
-from latentry.identifiability.metrics.matching import Columns
+from latentry.evidence import Assumption, Verdict
+from latentry.identifiability.assumptions import independent_latents, latent_family, samples_look_like_rows
+from latentry.identifiability.metrics.matching import Columns, as_columns
 from latentry.identifiability.sufficient_changes.conclusion import Candidate, Facts, conclude
 from latentry.identifiability.sufficient_changes.measured_moments import (
     MeasuredMoments,
@@ -28,9 +35,22 @@ from latentry.identifiability.sufficient_changes.weakest_change import (
     spectrum,
     weakest_change,
 )
+from latentry.streams import stream
 
 __all__ = ["SufficientChanges", "sufficient_changes"]
 
+_TESTS = 4  # of assumptions, which share the level
+_LATENTS = "(z, u)"  # the modality of latents that were given in place of rows
+_UNTESTABLE = (
+    Assumption(
+        "the rows were made by one smooth one-to-one map of such latents",
+        "untested",
+        note="other processes can make the same rows: latents that cause each other, or a sensor that differs between domains",
+    ),
+    Assumption(
+        "the fit reached the best likelihood, with the right number of latents", "untested", note="compare restarts"
+    ),
+)
 Source: TypeAlias = HasLatentDistributions | LatentDistributions
 Rows: TypeAlias = Dataset | tuple[Columns, Domain | ArrayLike]
 
@@ -40,10 +60,12 @@ class SufficientChanges:
     """What the domains say about the latents.
 
     Args:
-        verdict: certified (identifiable), refuted (not identifiable) or cannot say, with a sentence and what would change it.
+        verdict: supported (identifiable by a theorem whose assumptions were tested on rows and not refuted), refuted (the
+            condition fails) or cannot say, with a sentence, its assumptions and what would change it; certified only for
+            distributions that were given as known, without rows.
         identifiable: True, False, or None when it is open.
-        proved_impossible: Whether no method at all can tell some latents apart, as far as these rows show; otherwise a
-            False only says that the sufficient condition fails.
+        proved_impossible: Whether no method at all can tell some latents apart, for distributions that were given as known;
+            a fit proves nothing of the kind: another fit may find other latents.
         up_to: What stays undetermined.
         theorem: The statement of Khemakhem et al. (2020) that the answer rests on; empty if none.
         present, needed: Domains there are, and domains the theorem needs.
@@ -59,7 +81,8 @@ class SufficientChanges:
         unchanged: Latents whose distribution does not change.
         inseparable: Pairs of Gaussian latents whose variances keep one ratio in all domains.
         means_only: Whether means move and no variance does.
-        dependence: Largest correlation of two latents, or of their squares, within domains; NaN without rows.
+        dependence: Of two latents within domains: the largest root mean square correlation, up to degree 3, noise taken off;
+            NaN without rows.
         tolerance, level: As given.
     """
 
@@ -105,8 +128,9 @@ class SufficientChanges:
             )
         if not np.isnan(self.dependence):
             lines.append(
-                f"largest correlation of two latents, or of their squares, within domains: {self.dependence:.2f}"
+                f"largest dependence of two latents within domains (root mean square correlation): {self.dependence:.2f}"
             )
+        lines += [f"  {one}" for one in self.verdict.assumptions]
         if self.verdict.change:
             lines.append(f"what would change it: {self.verdict.change}")
         return "\n".join(lines)
@@ -119,6 +143,8 @@ def sufficient_changes(
     tolerance: float = 0.15,
     level: float = 0.05,
     bootstrap: int = 200,
+    groups: LabelsLike | None = None,
+    time: ArrayLike | None = None,
     seed: int = 0,
 ) -> SufficientChanges:
     r"""Audit the condition under which a domain variable identifies latents.
@@ -131,6 +157,10 @@ def sufficient_changes(
     A measured matrix is never singular: the rank is decided against measurement noise, and the verdict rests on
     confidence limits for the weakest change (see :mod:`latentry.identifiability.sufficient_changes.weakest_change`).
 
+    What the theorem takes for granted is tested on the rows: that they are independent, that latents are independent in each
+    domain and of the model's family there, and that samples of the model look like rows of each domain. A refuted assumption
+    leaves the answer open. That the rows were made so is not testable: other processes can make the same rows.
+
     Args:
         model: A fitted model with ``latent_distributions()``, or LatentDistributions.
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
@@ -140,7 +170,9 @@ def sufficient_changes(
             standard deviation, or a standard deviation that moves by a tenth. An imperfect fit feigns smaller changes.
         level: Probability of error of each limit.
         bootstrap: Draws of the domains, for the interval of the condition number; 0 for none.
-        seed: Of these.
+        groups: A label for each row of (z, u), where rows of one group depend on each other; a Dataset brings its own.
+        time: A moment for each row of (z, u), where rows that are near in time depend on each other; likewise.
+        seed: Of these, and of samples and folds.
 
     Returns:
         Counts, ranks and changes, and a verdict on them.
@@ -151,7 +183,7 @@ def sufficient_changes(
 
     >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
     >>> print(sufficient_changes(LatentDistributions(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
-    certified: identifiable up to order, scale and shift: 4 domains, 3 needed, and the variances change in 2 independent directions.
+    certified: distributions such as these identify latents up to order, scale and shift: 4 domains, 3 needed, ...
     >>> audit = sufficient_changes(LatentDistributions(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
     >>> audit.identifiable, audit.proved_impossible, audit.means_only
     (False, True, True)
@@ -160,7 +192,7 @@ def sufficient_changes(
     """
     _check_settings(tolerance, level, bootstrap)
     try:
-        return _audit(model, data, tolerance, level, bootstrap, seed)
+        return _audit(model, _with_units(data, groups, time), tolerance, level, bootstrap, seed)
     except np.linalg.LinAlgError:
         raise DataError(
             "data: the latents are degenerate: in some domain two of them are copies of each other, or have only a few "
@@ -172,12 +204,15 @@ def _audit(
     model: Source, data: Rows | None, tolerance: float, level: float, bootstrap: int, seed: int
 ) -> SufficientChanges:
     table = _distributions_of(model)
-    measured = _measured(table, model, data, seed)
+    measured = _measured(table, model, data, level, seed)
     if measured.latents != table.latents:
         raise DataError(
             f"data has {measured.latents} latents and the distributions {table.latents}. Give latents of this model."
         )
     facts = _facts(table, measured, tolerance, level, stated=measured.held_out or table is model)
+    facts = replace(
+        facts, given=table is model and data is None, assumed=_assumed(table, measured, model, data, level, seed)
+    )
     values, noise, rows = facts.values, facts.noise, measured.rows
     condition, interval, full_rank = _conditions(values, noise, rows, tolerance, bootstrap, seed)
     return SufficientChanges(
@@ -213,16 +248,48 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _measured(table: LatentDistributions, model: Source, data: Rows | None, seed: int) -> MeasuredMoments:
+def _with_units(data: Rows | None, groups: LabelsLike | None, time: ArrayLike | None) -> Rows | None:
+    """Return rows as a Dataset where their dependence is said; latents of (z, u) then stand for themselves."""
+    if groups is None and time is None:
+        return data
+    if data is None:
+        raise DataError("groups, time: are of rows, and there are none. Give data too.")
+    rows = data if isinstance(data, Dataset) else Dataset({_LATENTS: as_columns("z", data[0])}, data[1])
+    return rows.with_groups(groups, time)
+
+
+def _assumed(
+    table: LatentDistributions, measured: MeasuredMoments, model: Source, data: Rows | None, level: float, seed: int
+) -> tuple[Assumption, ...]:
+    """Return what the theorem takes for granted: tested where rows allow it, else named."""
+    if not measured.groups or measured.independent is None:
+        return _UNTESTABLE
+    part = level / _TESTS
+    tested = [independent_latents(measured.groups, measured.independent, part)]
+    tested.append(latent_family(measured.groups, measured.independent, table.family, part))
+    if isinstance(model, SamplesByDomain) and isinstance(data, Dataset):
+        tested.append(samples_look_like_rows(model, data, part, seed))
+    return (*measured.assumed, *tested, *_UNTESTABLE)
+
+
+def _measured(table: LatentDistributions, model: Source, data: Rows | None, level: float, seed: int) -> MeasuredMoments:
     if data is None:
         return from_table(table)
     z, u, scale = _latents_of(model, data)
-    seen = from_rows(z, u, scale=scale, seed=seed)
+    units = data.units if isinstance(data, Dataset) else None
+    seen = from_rows(z, u, scale=scale, units=units, level=level / _TESTS, seed=seed)
     if table.family != "natural":
         return seen
     # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table, which was
     # learned, so that the rows can refute but not certify.
-    return replace(from_table(table), dependence=seen.dependence, misfit=seen.misfit, follows=seen.follows)
+    return replace(
+        from_table(table),
+        dependence=seen.dependence,
+        follows=seen.follows,
+        groups=seen.groups,
+        independent=seen.independent,
+        assumed=seen.assumed,
+    )
 
 
 def _check_settings(tolerance: float, level: float, bootstrap: int) -> None:
@@ -253,6 +320,8 @@ def _latents_of(model: Source, data: Rows) -> tuple[Columns, Domain | ArrayLike,
         raise DataError(
             f"data={type(data).__name__}: has no domain. Give a Dataset with a domain, or latents and their domains as (z, u)."
         )
+    if data.names == (_LATENTS,):
+        return np.asarray(data[_LATENTS]), data.domain, None
     if not isinstance(model, HasChannel):
         raise DataError(
             f"model={type(model).__name__}: cannot encode a Dataset. Give a fitted model, or latents and their domains as (z, u)."
@@ -341,7 +410,7 @@ def _inseparable(measured: MeasuredMoments, tolerance: float, level: float) -> t
 def _conditions(
     values: np.ndarray, noise: np.ndarray, rows: np.ndarray, tolerance: float, draws: int, seed: int
 ) -> tuple[float, tuple[float, float], float]:
-    rng = np.random.default_rng(seed)
+    rng = stream("identifiability/domains", seed)
     all_of_them = _ratio(spectrum(values, noise, rows), len(rows))
     ratios, full = [], 0
     for _ in range(draws):

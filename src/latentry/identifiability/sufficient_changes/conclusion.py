@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from latentry.contracts import LatentDistributions
-from latentry.evidence import Bound, Verdict
+from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.identifiability.sufficient_changes.measured_moments import MeasuredMoments
 from latentry.identifiability.sufficient_changes.weakest_change import Change
 
@@ -21,9 +21,9 @@ _ASSUMED = (
     "the observation map is one to one, and smooth",
     "latents are independent given the domain",
 )
-_POOR = 0.1  # correlation within domains beyond noise, above which nothing is concluded from a fit
 _LEAST_FRACTION = 0.1  # of a latent's variance within domains that must follow the data
 _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
+_ONE_FIT = "It was read off one fit, and another may find other latents: this does not prove that no method could."
 
 
 class Conclusion(NamedTuple):
@@ -60,6 +60,8 @@ class Facts:
     tolerance: float
     level: float
     stated: bool  # distributions given as such or measured on held-out rows, not only learned
+    given: bool = False  # distributions given as known, without rows
+    assumed: tuple[Assumption, ...] = ()  # what the theorem takes for granted, tested or named
     candidates: tuple[Candidate, ...] = field(default=())
 
     @property
@@ -151,13 +153,37 @@ def _doubted(facts: Facts, conclusion: Conclusion) -> Conclusion:
     if not facts.stated:
         sentence = f"no row has been looked at, and a model that is not trained enough learns no changes. Its table says: {said}"
         return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
-    if facts.measured.misfit > _POOR:
-        sentence = (
-            f"two latents (or their squares) are still correlated within domains, by {facts.measured.dependence:.2f}: a fit that "
-            f"poor can hide changes. As it is: {said}"
-        )
-        return _unsure(sentence, "a better fit: more epochs, restarts or blocks")
+    against = _first_refuted(facts)
+    if against is not None:
+        sentence = f"{_denied(against)} A fit to such rows can hide changes. As it is: {said}"
+        return _unsure(sentence, _remedy(against), facts.assumed)
     return conclusion
+
+
+def _first_refuted(facts: Facts) -> Assumption | None:
+    return next((one for one in facts.assumed if one.refuted), None)
+
+
+def _denied(one: Assumption) -> str:
+    p_value = "" if one.p_value is None else f", p = {one.p_value:.2g}"
+    return f"rows contradict an assumption: {one.name} ({one.note}{p_value})."
+
+
+def _remedy(one: Assumption) -> str:
+    if "rows" in one.name and "map" not in one.name:
+        return "groups= or time= for rows that depend on each other"
+    return "a better fit (epochs, restarts, blocks), another family of distributions, or another model"
+
+
+def _assumption_refuted(facts: Facts) -> Conclusion | None:
+    """Leave the answer open where rows speak against what the theorem takes for granted."""
+    against = _first_refuted(facts)
+    if facts.holds is not True or against is None:
+        return None
+    sentence = (
+        f"{_denied(against)} The changes between domains are sufficient, but the theorem does not speak of such rows."
+    )
+    return _unsure(sentence, _remedy(against), facts.assumed)
 
 
 def _only_learned(facts: Facts) -> Conclusion | None:
@@ -183,14 +209,14 @@ def _latent_collapsed(follows: np.ndarray) -> Conclusion:
 
 
 def _poor_fit(facts: Facts) -> Conclusion | None:
-    misfit = facts.measured.misfit
-    if facts.holds is not True or misfit <= _bound(facts, "lower").value:
+    size = facts.measured.dependence
+    if facts.holds is not True or not size > _bound(facts, "lower").value:
         return None
     sentence = (
-        f"the changes look sufficient, but two latents (or their squares) are still correlated within domains, by "
-        f"{facts.measured.dependence:.2f}: a fit that poor can feign changes of this size."
+        f"the changes look sufficient, but two latents still depend on each other within domains, by {size:.2f} (root mean "
+        "square correlation): a fit that poor can feign changes of this size."
     )
-    return _unsure(sentence, "a better fit: more epochs, restarts or blocks")
+    return _unsure(sentence, "a better fit: more epochs, restarts or blocks", facts.assumed)
 
 
 def _general_family(facts: Facts) -> Conclusion | None:
@@ -201,9 +227,9 @@ def _general_family(facts: Facts) -> Conclusion | None:
     if facts.holds is not True:
         return _unsure("not all statistics of this family change on their own.", 'fewer of them: prior="gaussian"')
     up_to = "order and a one-to-one map of each latent" if count > 1 else "an invertible linear map of their statistics"
-    sentence = f"identifiable up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
-    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    return _yes(verdict, up_to, "Theorem 2" if count > 1 else "Theorem 1")
+    what = f"up to {up_to}: {facts.measured.domains} domains, {facts.needed} needed, and all parameters change."
+    evidence = {"weakest change": _bound(facts, "lower")}
+    return _yes(facts, what, evidence, up_to, "Theorem 2" if count > 1 else "Theorem 1")
 
 
 def _no_promise(facts: Facts) -> Conclusion | None:
@@ -238,10 +264,12 @@ def _one_latent(facts: Facts) -> Conclusion | None:
     follows = facts.measured.follows
     if follows is not None and follows.min() < _LEAST_FRACTION:
         return _latent_collapsed(follows)
-    sentence = f"identifiable up to scale and shift: a single latent, whose mean moves between {facts.measured.domains} domains."
+    against = _first_refuted(facts)
+    if against is not None:
+        return _unsure(_denied(against), _remedy(against), facts.assumed)
+    what = f"up to scale and shift: a single latent, whose mean moves between {facts.measured.domains} domains."
     bound = replace(_bound(facts, "upper"), value=mean.low, direction="lower")
-    verdict = Verdict("certified", sentence, {"change of the mean": bound}, "a larger declared tolerance")
-    return _yes(verdict, "scale and shift", "Theorem 1")
+    return _yes(facts, what, {"change of the mean": bound}, "scale and shift", "Theorem 1")
 
 
 def _means_only(facts: Facts) -> Conclusion | None:
@@ -300,12 +328,11 @@ def _sufficient(facts: Facts) -> Conclusion | None:
         return None
     size = facts.values.shape[1]
     directions = "direction" if size == 1 else "independent directions"
-    sentence = (
-        f"identifiable up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the "
-        f"{_which(facts)} change in {size} {directions}."
+    what = (
+        f"up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the {_which(facts)} "
+        f"change in {size} {directions}."
     )
-    verdict = Verdict("certified", sentence, {"weakest change": _bound(facts, "lower")}, "a larger declared tolerance")
-    return _yes(verdict, "order, scale and shift", _theorem(facts))
+    return _yes(facts, what, {"weakest change": _bound(facts, "lower")}, "order, scale and shift", _theorem(facts))
 
 
 _RULES = (
@@ -313,6 +340,7 @@ _RULES = (
     _no_promise,
     _only_learned,
     _collapsed,
+    _assumption_refuted,
     _poor_fit,
     _general_family,
     _one_latent,
@@ -330,31 +358,37 @@ def _open(facts: Facts) -> Conclusion:
         f"the weakest change lies between {weakest.low:.2g} and {weakest.high:.2g} standard errors of one row; the declared "
         f"{facts.tolerance:g} is inside, or it is open whether some means move."
     )
-    if facts.measured.misfit > _POOR:
-        return _unsure(
-            f"{sentence} Latents are still correlated within domains, by {facts.measured.dependence:.2f}.",
-            "a better fit: more epochs, restarts or blocks",
-        )
+    against = _first_refuted(facts)
+    if against is not None:
+        return _unsure(f"{_denied(against)} As it is, {sentence}", _remedy(against), facts.assumed)
     missing = facts.needed - facts.measured.domains
     more = f"{missing} more domain{'s' * (missing > 1)}, " if missing > 0 and not facts.measured.grouped else ""
     return _unsure(sentence, f"{more}more held-out rows, or domains that differ more")
 
 
-def _yes(verdict: Verdict, up_to: str, theorem: str) -> Conclusion:
+def _yes(facts: Facts, what: str, evidence: Mapping[str, Bound], up_to: str, theorem: str) -> Conclusion:
+    """Answer yes: certified of distributions that were given as known, supported where assumptions were tested on rows."""
+    change, words = "a larger declared tolerance", assumptions_in_words(facts.assumed)
+    if facts.given:
+        sentence = f"distributions such as these identify latents {what} {words}"
+        verdict = Verdict("certified", sentence, evidence, change, assumptions=facts.assumed)
+    else:
+        sentence = f"identifiable {what} {words}"
+        verdict = Verdict("supported", sentence, evidence, change, assumptions=facts.assumed)
     return Conclusion(verdict, identifiable=True, proved_impossible=False, up_to=up_to, theorem=theorem)
 
 
-def _unsure(sentence: str, change: str) -> Conclusion:
-    verdict = Verdict("cannot say", sentence, {}, change)
+def _unsure(sentence: str, change: str, assumed: tuple[Assumption, ...] = ()) -> Conclusion:
+    verdict = Verdict("cannot say", sentence, {}, change, assumptions=assumed)
     return Conclusion(verdict, identifiable=None, proved_impossible=False, up_to="an unknown map")
 
 
 def _no(facts: Facts, sentence: str, change: str, up_to: str, exact: int | None = None) -> Conclusion:
-    proved = bool(facts.inseparable)
+    proved = bool(facts.inseparable) and facts.given
     if not proved:
-        sentence = f"{sentence} {_ONLY_SUFFICIENT}"
+        sentence = f"{sentence} {_ONE_FIT if facts.inseparable else _ONLY_SUFFICIENT}"
     evidence = {"domains": Bound(exact)} if exact is not None else {"weakest change": _bound(facts, "upper")}
-    verdict = Verdict("refuted", sentence, evidence, change)
+    verdict = Verdict("refuted", sentence, evidence, change, assumptions=facts.assumed)
     return Conclusion(verdict, identifiable=False, proved_impossible=proved, up_to=up_to)
 
 

@@ -3,18 +3,21 @@ r"""Means and variances of the latents in each domain, with the error of each: f
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
 
 from latentry.contracts import LatentDistributions
 from latentry.data import Domain
 from latentry.errors import DataError, DataWarning
+from latentry.evidence import Assumption
+from latentry.identifiability.assumptions import dependence, independent_rows
 from latentry.identifiability.collapse import fraction_that_follows
 from latentry.identifiability.metrics.matching import Columns, as_columns
 from latentry.identifiability.rows_per_domain import LEAST_ROWS, groups_of, levelled
+from latentry.streams import stream
 
 __all__ = ["MeasuredMoments", "from_rows", "from_table", "natural_parameters"]
 
@@ -34,8 +37,10 @@ class MeasuredMoments:
     labels: tuple[object, ...]
     held_out: bool
     grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
-    dependence: float = np.nan  # largest correlation of two latents, or of their squares, within domains
-    misfit: float = 0.0  # the part of it that noise does not explain
+    dependence: float = np.nan  # of two latents within domains: a root mean square correlation, noise taken off
+    groups: tuple[np.ndarray, ...] = ()  # draws of the latents of each domain, where rows were given
+    independent: np.ndarray | None = None  # rows of each domain that would tell as much if they were independent
+    assumed: tuple[Assumption, ...] = ()  # what was tested of the rows
     # fraction of each latent's variance within domains that follows x; None if not known
     follows: np.ndarray | None = None
 
@@ -79,7 +84,15 @@ def from_table(table: LatentDistributions) -> MeasuredMoments:
     return MeasuredMoments(table.location[kept], variance[kept], noise[kept], table.rows[kept], labels, held_out=False)
 
 
-def from_rows(z: Columns, u: Domain | ArrayLike, *, scale: np.ndarray | None = None, seed: int = 0) -> MeasuredMoments:
+def from_rows(
+    z: Columns,
+    u: Domain | ArrayLike,
+    *,
+    scale: np.ndarray | None = None,
+    units: np.ndarray | None = None,
+    level: float = 0.05,
+    seed: int = 0,
+) -> MeasuredMoments:
     """Estimate means and variances of latents in each domain, with errors from the rows, whatever their distribution.
 
     A continuous u is cut into groups of neighbouring values, which then count as domains; a mean that moves within a group is
@@ -89,7 +102,9 @@ def from_rows(z: Columns, u: Domain | ArrayLike, *, scale: np.ndarray | None = N
         z: Latents, (rows, latents).
         u: The domain of each row.
         scale: Posterior standard deviations of an encoder, (rows, latents).
-        seed: Of the groups of a continuous u.
+        units: The number of each row's group or block of time, where rows of one depend on each other.
+        level: Of the test of independent rows.
+        seed: Of the groups of a continuous u, and of draws from posteriors.
 
     Returns:
         Moments of the domains with enough rows.
@@ -105,13 +120,18 @@ def from_rows(z: Columns, u: Domain | ArrayLike, *, scale: np.ndarray | None = N
         latents = levelled(latents, domain.values, codes)
     present, counts = np.unique(codes, return_counts=True)
     kept = present[_enough(counts, tuple(labels[code] for code in present))]
-    parts = [_moments(latents[codes == code], labels[code]) for code in kept]
+    places = [codes == code for code in kept]
+    parts = [
+        _moments(latents[own], labels[code], None if units is None else units[own])
+        for code, own in zip(kept, places, strict=True)
+    ]
     mean, variance, noise = (np.array(part) for part in zip(*parts, strict=True))
-    rows = np.array([np.sum(codes == code) for code in kept], dtype=np.float64)
-    groups = [latents[codes == code] for code in kept]
-    dependence = _dependence(groups)
-    pairs = max(latents.shape[1] * (latents.shape[1] - 1), 1)
-    misfit = max(dependence + norm.ppf(0.05 / pairs) / np.sqrt(rows.sum()), 0.0)
+    rows = np.array([own.sum() for own in places], dtype=np.float64)
+    drawn = (
+        latents if scale is None else latents + scale * stream("identifiability/draws", seed).normal(size=scale.shape)
+    )
+    groups = tuple(drawn[own] for own in places)
+    independent = rows / _design_effect(groups, [None if units is None else units[own] for own in places])
     inside = np.isin(codes, kept)
     follows = None if scale is None else fraction_that_follows(latents[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
@@ -123,8 +143,10 @@ def from_rows(z: Columns, u: Domain | ArrayLike, *, scale: np.ndarray | None = N
         names,
         held_out=True,
         grouped=domain.labels is None,
-        dependence=dependence,
-        misfit=misfit,
+        dependence=dependence(groups, independent).size if latents.shape[1] > 1 else 0.0,
+        groups=groups,
+        independent=independent,
+        assumed=(independent_rows(latents[inside], codes[inside], units, level),),
         follows=follows,
     )
 
@@ -179,7 +201,7 @@ def _require_domains(count: int) -> None:
         )
 
 
-def _moments(z: np.ndarray, label: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(z: np.ndarray, label: object, units: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     mean = z.mean(axis=0)
     away = z - mean
     variance = (away**2).sum(axis=0) / (len(z) - 1)
@@ -199,14 +221,26 @@ def _moments(z: np.ndarray, label: object) -> tuple[np.ndarray, np.ndarray, np.n
     if len(copies):
         i, j = copies[0]
         raise DataError(f"latents {i} and {j} are copies of each other in domain {label!r}. Fit fewer latents.")
-    influence = np.column_stack([away, away**2 - variance])
+    influence = _summed(np.column_stack([away, away**2 - variance]), units)
     return mean, variance, influence.T @ influence / (len(z) - 1)
 
 
-def _dependence(groups: list[np.ndarray]) -> float:
-    """Return the largest absolute correlation within domains, over pairs of latents and of their squares."""
-    standard = np.concatenate([(z - z.mean(axis=0)) / z.std(axis=0) for z in groups])
-    if standard.shape[1] < 2:
-        return 0.0
-    off = ~np.eye(standard.shape[1], dtype=bool)
-    return float(max(np.abs(np.corrcoef(part.T))[off].max() for part in (standard, standard**2)))
+def _summed(influence: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+    """Return the sums over units, whose products have the variance that rows of one unit make together."""
+    if units is None:
+        return influence
+    codes = np.unique(units, return_inverse=True)[1]
+    sums = np.zeros((codes.max() + 1, influence.shape[1]))
+    np.add.at(sums, codes, influence)
+    few = max(len(sums) - 1, 1)
+    return np.asarray(sums * np.sqrt(len(sums) / few))
+
+
+def _design_effect(groups: Sequence[np.ndarray], units: Sequence[np.ndarray | None]) -> np.ndarray:
+    """Return by how much the variance of a mean exceeds that of independent rows, in each domain; at least 1."""
+    effects = []
+    for z, own in zip(groups, units, strict=True):
+        away = z - z.mean(axis=0)
+        ratio = (_summed(away, own) ** 2).sum(axis=0) / (away**2).sum(axis=0)
+        effects.append(max(1.0, float(ratio.max())))
+    return np.array(effects)
