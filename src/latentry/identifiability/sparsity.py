@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.contracts import HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing
-from latentry.data import Dataset
+from latentry.contracts import HasChannel, HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing
+from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
-from latentry.evidence import Bound, Verdict
+from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
+from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
+from latentry.identifiability.sufficient_changes.measured_moments import from_rows
 
 __all__ = ["SparsityAudit", "sparsity"]
 
@@ -43,8 +45,9 @@ class SparsityAudit:
     """What the recovered mixing says about each latent of the first restart.
 
     Args:
-        verdict: refuted when the pattern leaves some latent open; otherwise cannot say, since a pattern that was learned
-            can agree with the condition and not prove it. A support that was given as known can be certified.
+        verdict: refuted when the pattern leaves some latent open; supported when restarts agree on a pattern that pins all
+            latents and rows do not contradict the assumptions; otherwise cannot say. A support that was given as known can
+            be certified.
         support: Recovered edges, (observed, latents).
         strength: Mean strength of each edge, in deviations of the variable per deviation of the latent.
         frequency: Fraction of restarts in which each edge is there, their latents matched to the first's.
@@ -78,6 +81,12 @@ class SparsityAudit:
     edge: float
     left_out: int = 0
 
+    @property
+    def could_be_supported(self) -> bool:
+        """Return whether restarts that agree pin every latent, in more than one variable each."""
+        open_ones = not all(self.pinned) or bool(self.single) or len(self.staircase) == len(self.pinned)
+        return self.verdict.status == "cannot say" and not open_ones and not np.isnan(self.agreement)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain data for a JSON file."""
         plain = {name: value for name, value in vars(self).items() if name not in ("verdict", "support")}
@@ -100,7 +109,13 @@ class SparsityAudit:
 
 
 def sparsity(
-    models: Mixed | Sequence[Mixed] | MixingSupport, data: Rows = None, *, edge: float = 0.1, stable: float = 0.9
+    models: Mixed | Sequence[Mixed] | MixingSupport,
+    data: Rows = None,
+    *,
+    edge: float = 0.1,
+    stable: float = 0.9,
+    level: float = 0.05,
+    seed: int = 0,
 ) -> SparsityAudit:
     r"""Audit the condition under which a sparse mixing identifies latents, on the mixing that was recovered.
 
@@ -123,6 +138,8 @@ def sparsity(
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
             fraction of its own deviation.
         stable: Least F1 between the edges of restarts that counts as stable.
+        level: Of the tests of assumptions together.
+        seed: Of samples and folds in these tests.
 
     Returns:
         The recovered pattern, a sentence for each latent, and a verdict.
@@ -151,7 +168,38 @@ def sparsity(
         left_out = len(tables) - len(good)
         tables = _matched([tables[at] for at in good], edge)
         pattern = _pattern(tables, edge, learned=True, present=_domains(several[0]), left_out=left_out)
-    return _audit(pattern, tables, edge, known=known, stable=stable)
+    audit = _audit(pattern, tables, edge, known=known, stable=stable)
+    if known or not audit.could_be_supported:
+        return audit
+    return replace(audit, verdict=_weighed(audit.verdict, _assumed(several[0], data, level, seed)))
+
+
+def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumption, ...]:
+    """Test what the theorem takes for granted, where there are rows with domains; else name it."""
+    if not isinstance(data, Dataset) or data.domain is None or not isinstance(model, HasLatentDistributions):
+        return UNTESTABLE
+    if not isinstance(model, HasChannel):
+        return UNTESTABLE
+    channel, table = model.channel(data), model.latent_distributions()
+    if not isinstance(channel, GaussianChannel):
+        return UNTESTABLE
+    part = PART_OF_LEVEL * level
+    rows = from_rows(channel.mean, data.domain, scale=channel.scale, units=data.units, level=part, seed=seed)
+    if rows.independent is None:
+        return UNTESTABLE
+    return (*rows.assumed, *tested_assumptions(rows.groups, rows.independent, table.family, model, data, level, seed))
+
+
+def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:
+    """Support a pattern that pins all latents, unless rows contradict an assumption."""
+    against = next((one for one in assumed if one.refuted), None)
+    if against is not None:
+        sentence = f"rows contradict an assumption: {against.name} ({against.note}). As it is, {verdict.sentence}"
+        return replace(verdict, sentence=sentence, assumptions=assumed)
+    if not any(one.outcome == "not refuted" for one in assumed):
+        return replace(verdict, assumptions=assumed)
+    sentence = f"{verdict.sentence} {assumptions_in_words(assumed)}"
+    return replace(verdict, status="supported", sentence=sentence, assumptions=assumed)
 
 
 def _pattern(

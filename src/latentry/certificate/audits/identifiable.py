@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from latentry import identifiability
+from latentry.certificate.audits.agreement import restarts_agree
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions, HasMixing
-from latentry.evidence import STATUS_ORDER, Bound, Verdict
+from latentry.evidence import STATUS_ORDER, Assumption, Bound, Outcome, Verdict
 
 __all__ = ["identifiable"]
+
+_SAME = "fits from other seeds find the same latents"
 
 
 def identifiable(subject: Subject) -> Part:
@@ -37,12 +42,27 @@ def identifiable(subject: Subject) -> Part:
     if isinstance(subject.model, HasMixing):
         others = [other.model for other in subject.others if isinstance(other.model, HasMixing)]
         fits = [subject.model, *others]
-        claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data).verdict
+        level, seed = subject.settings.level, subject.settings.seed
+        claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data, level=level, seed=seed).verdict
         methods.append("structural sparsity of the mixing")
     if not claims:
         return Part("identifiable", _no_theorem(subject))
-    best = max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status))
+    best = _with_restarts(max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status)), subject)
     return Part("identifiable", best, claims, numbers, tuple(notes), tuple(methods), details)
+
+
+def _with_restarts(verdict: Verdict, subject: Subject) -> Verdict:
+    """Add whether restarts found the same latents; where they did not, the answer is open."""
+    claim = dict(restarts_agree(subject)).get("restarts agree")
+    if claim is None or verdict.status not in ("supported", "certified"):
+        return verdict
+    outcome: Outcome = "refuted" if claim.refuted else "not refuted"
+    same = Assumption(_SAME, outcome, f"{len(subject.others) + 1} fits from different seeds", note=claim.sentence)
+    others = tuple(one for one in verdict.assumptions if not one.name.startswith("the fit reached"))
+    if not claim.refuted:
+        return replace(verdict, assumptions=(*others, same))
+    sentence = f"rows contradict an assumption: {_SAME} ({claim.sentence}). One fit alone would say: {verdict.sentence}"
+    return Verdict("cannot say", sentence, verdict.evidence, claim.change, assumptions=(*others, same))
 
 
 def _numbers(changes: identifiability.SufficientChanges) -> dict[str, Number]:
@@ -69,7 +89,9 @@ def _notes(changes: identifiability.SufficientChanges) -> list[str]:
         )
     if changes.inseparable:
         pairs = "; ".join(f"{i} and {j}" for i, j in changes.inseparable)
-        notes.append(f"No method can tell these latents apart from these domains: {pairs}.")
+        notes.append(
+            f"In this fit the variances of these latents keep one ratio, so that they can be mixed unseen: {pairs}."
+        )
     return notes
 
 

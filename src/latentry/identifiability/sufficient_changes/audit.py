@@ -14,12 +14,11 @@ from latentry.contracts import (
     HasLatentDistributions,
     KeepsFitRecord,
     LatentDistributions,
-    SamplesByDomain,
 )
 from latentry.data import Dataset, Domain, GaussianChannel, LabelsLike
 from latentry.errors import DataError, DataWarning
 from latentry.evidence import Assumption, Verdict
-from latentry.identifiability.assumptions import independent_latents, latent_family, samples_look_like_rows
+from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
 from latentry.identifiability.metrics.matching import Columns, as_columns
 from latentry.identifiability.sufficient_changes.conclusion import Candidate, Facts, conclude
 from latentry.identifiability.sufficient_changes.measured_moments import (
@@ -39,18 +38,7 @@ from latentry.streams import stream
 
 __all__ = ["SufficientChanges", "sufficient_changes"]
 
-_TESTS = 4  # of assumptions, which share the level
 _LATENTS = "(z, u)"  # the modality of latents that were given in place of rows
-_UNTESTABLE = (
-    Assumption(
-        "the rows were made by one smooth one-to-one map of such latents",
-        "untested",
-        note="other processes can make the same rows: latents that cause each other, or a sensor that differs between domains",
-    ),
-    Assumption(
-        "the fit reached the best likelihood, with the right number of latents", "untested", note="compare restarts"
-    ),
-)
 Source: TypeAlias = HasLatentDistributions | LatentDistributions
 Rows: TypeAlias = Dataset | tuple[Columns, Domain | ArrayLike]
 
@@ -263,13 +251,9 @@ def _assumed(
 ) -> tuple[Assumption, ...]:
     """Return what the theorem takes for granted: tested where rows allow it, else named."""
     if not measured.groups or measured.independent is None:
-        return _UNTESTABLE
-    part = level / _TESTS
-    tested = [independent_latents(measured.groups, measured.independent, part)]
-    tested.append(latent_family(measured.groups, measured.independent, table.family, part))
-    if isinstance(model, SamplesByDomain) and isinstance(data, Dataset):
-        tested.append(samples_look_like_rows(model, data, part, seed))
-    return (*measured.assumed, *tested, *_UNTESTABLE)
+        return UNTESTABLE
+    tested = tested_assumptions(measured.groups, measured.independent, table.family, model, data, level, seed)
+    return (*measured.assumed, *tested)
 
 
 def _measured(table: LatentDistributions, model: Source, data: Rows | None, level: float, seed: int) -> MeasuredMoments:
@@ -277,7 +261,7 @@ def _measured(table: LatentDistributions, model: Source, data: Rows | None, leve
         return from_table(table)
     z, u, scale = _latents_of(model, data)
     units = data.units if isinstance(data, Dataset) else None
-    seen = from_rows(z, u, scale=scale, units=units, level=level / _TESTS, seed=seed)
+    seen = from_rows(z, u, scale=scale, units=units, level=PART_OF_LEVEL * level, seed=seed)
     if table.family != "natural":
         return seen
     # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table, which was
