@@ -17,7 +17,9 @@ def _parts(seed: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray, np.n
     return rng, domain, scale, rng.standard_normal((len(domain), 2))
 
 
-def _seen(rng: np.random.Generator, domain: np.ndarray, sources: np.ndarray, factors: np.ndarray | None = None) -> lt.Dataset:
+def _seen(
+    rng: np.random.Generator, domain: np.ndarray, sources: np.ndarray, factors: np.ndarray | None = None
+) -> lt.Dataset:
     mixed = bent_layers(sources, 2, 3, rng, repeat=True)
     shown = sources if factors is None else factors
     return lt.Dataset(mixed, domain, factors={f"s{i + 1}": shown[:, i] for i in range(shown.shape[1])})
@@ -78,15 +80,22 @@ def three_behind_two(seed: int) -> lt.Dataset:
     rng, domain, _, _ = _parts(seed)
     scale = rng.uniform(0.5, 3.0, size=(DOMAINS, 3))
     sources = scale[domain] * rng.standard_normal((len(domain), 3))
-    mixed = np.tanh(sources @ rng.normal(size=(3, 3))) @ rng.normal(size=(3, 2)) + 0.2 * sources @ rng.normal(size=(3, 2))
+    mixed = np.tanh(sources @ rng.normal(size=(3, 3))) @ rng.normal(size=(3, 2)) + 0.2 * sources @ rng.normal(
+        size=(3, 2)
+    )
     return lt.Dataset(mixed, domain, factors={f"s{i + 1}": sources[:, i] for i in range(3)})
 
 
-def hidden_group(seed: int) -> lt.Dataset:
-    """A hidden group shifts both latents."""
+def hidden_group(seed: int, shift: float = 3.0) -> lt.Dataset:
+    """A hidden group shifts both latents, by so many of their deviations."""
     rng, domain, scale, noise = _parts(seed)
     member = rng.integers(0, 2, len(domain))[:, None]
-    return _seen(rng, domain, scale[domain] * (noise + 1.5 * (member - 0.5)))
+    return _seen(rng, domain, scale[domain] * (noise + shift * (member - 0.5)))
+
+
+def weak_hidden_group(seed: int) -> lt.Dataset:
+    """The same by half of that: the latents are found all the same."""
+    return hidden_group(seed, 1.5)
 
 
 def chain(seed: int) -> lt.Dataset:
@@ -121,6 +130,7 @@ CASES = {
     "7 slow series": slow_series,
     "8 three latents behind two columns": three_behind_two,
     "9 hidden group": hidden_group,
+    "9 weak hidden group": weak_hidden_group,
     "10 one latent causes the other": chain,
     "11 two modes": two_modes,
     "11 gamma": gamma,

@@ -46,8 +46,8 @@ def test_enough_domains_with_moving_means_and_variances():
     assert (found.present, found.needed, found.statistics, found.rank) == (15, 7, 6, 6)
     assert found.verdict.status == "supported"
     assert found.verdict.sentence.startswith(
-        "identifiable up to order, scale and shift: 15 domains, 7 needed, and the means and variances change in 6 "
-        "independent directions."
+        "identifiable up to order, scale and shift, as components that are independent in each domain: 15 domains, 7 needed, "
+        "and the means and variances change in 6 independent directions."
     )
     tested = {one.name for one in found.verdict.assumptions if one.outcome == "not refuted"}
     untested = {one.name for one in found.verdict.assumptions if one.outcome == "untested"}

@@ -94,7 +94,7 @@ class Certificate:
                 the domains.
 
         Returns:
-            `certified`, `refuted`, `not refuted` or `cannot say`.
+            `certified`, `supported`, `refuted`, `not refuted` or `cannot say`.
 
         Raises:
             DataError: If the certificate has no such part.
@@ -106,7 +106,7 @@ class Certificate:
         return max(mixed, key=STATUS_ORDER.index) if mixed else "cannot say"
 
     def reached(self, name: str) -> bool:
-        """Return whether a part was certified, on a certificate whose controls hold.
+        """Return whether a part was certified or supported, on a certificate whose controls hold.
 
         Args:
             name: Of the part, or "mixtures".
@@ -117,7 +117,7 @@ class Certificate:
         Raises:
             DataError: If the certificate has no such part.
         """
-        return self.trusted and self.status(name) == "certified"
+        return self.trusted and self.status(name) in ("certified", "supported")
 
     def __str__(self) -> str:
         width = max(map(len, self.parts))

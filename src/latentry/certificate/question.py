@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from latentry.evidence import Bound, Estimate, Verdict
+from latentry.evidence import Assumption, Bound, Estimate, Verdict
 
 __all__ = ["MIXED", "PARTS", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
 
@@ -58,8 +58,15 @@ class Part:
     def all_methods(self) -> tuple[str, ...]:
         """Return everything that names a method: the part's own words, and those of its numbers."""
         bounds = [b for v in (self.verdict, *self.claims.values()) for b in v.evidence.values()]
-        result = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values()))]
+        result = [*self.methods, *(n.method for n in (*bounds, *self.numbers.values())), *(a.test for a in self.tested)]
         return tuple(dict.fromkeys(word for word in result if word))
+
+    @property
+    def tested(self) -> tuple[Assumption, ...]:
+        """Return what the answer takes for granted, each with its test or named as untested; what is refuted comes first."""
+        given = dict.fromkeys(one for v in (self.verdict, *self.claims.values()) for one in v.assumptions)
+        order = {"refuted": 0, "not refuted": 1, "untested": 2}
+        return tuple(sorted(given, key=lambda one: order[one.outcome]))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

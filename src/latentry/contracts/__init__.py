@@ -7,6 +7,7 @@ from latentry.contracts.capabilities import (
     HasClusters,
     HasGraph,
     HasLatentDistributions,
+    HasLatentMixture,
     HasLikelihood,
     HasMixing,
     HasPhysics,
@@ -21,6 +22,7 @@ from latentry.contracts.capabilities import (
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts
 from latentry.contracts.latent_distributions import LatentDistributions
+from latentry.contracts.latent_mixture import LatentMixture
 from latentry.contracts.mixing_support import MixingSupport
 from latentry.contracts.module import GenerativeModule, LatentModule, decode_rows, encode_rows, score_evidence
 
@@ -33,11 +35,13 @@ __all__ = [
     "HasClusters",
     "HasGraph",
     "HasLatentDistributions",
+    "HasLatentMixture",
     "HasLikelihood",
     "HasMixing",
     "HasPhysics",
     "KeepsFitRecord",
     "LatentDistributions",
+    "LatentMixture",
     "LatentModule",
     "MixingSupport",
     "ModalityArrays",

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from latentry.contracts.fit_record import FitRecord
 from latentry.contracts.latent_distributions import LatentDistributions
+from latentry.contracts.latent_mixture import LatentMixture
 from latentry.data import Channel, DataLike, Dataset, DomainLike
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "HasClusters",
     "HasGraph",
     "HasLatentDistributions",
+    "HasLatentMixture",
     "HasLikelihood",
     "HasMixing",
     "HasPhysics",
@@ -243,6 +245,14 @@ class HasClusters(ABC):
         Returns:
             Probabilities, (rows, clusters).
         """
+
+
+class HasLatentMixture(HasClusters):
+    """A model whose latents are a mixture of Gaussians, one for each cluster."""
+
+    @abstractmethod
+    def latent_mixture(self) -> LatentMixture:
+        """Return the mixture that was learned."""
 
 
 class ShowsGraph(Protocol):

@@ -18,6 +18,7 @@ from latentry.identifiability.metrics import (
     r_squared,
     sap,
 )
+from latentry.identifiability.mixture_components import MixtureAudit, mixture_components
 from latentry.identifiability.sparsity import SparsityAudit, sparsity
 from latentry.identifiability.sufficient_changes import SufficientChanges, sufficient_changes
 from latentry.identifiability.unmixing import unmix
@@ -27,6 +28,7 @@ __all__ = [
     "Agreement",
     "Collapse",
     "Match",
+    "MixtureAudit",
     "SparsityAudit",
     "SufficientChanges",
     "agreement",
@@ -40,6 +42,7 @@ __all__ = [
     "match",
     "mcc",
     "mig",
+    "mixture_components",
     "r_squared",
     "sap",
     "sparsity",

@@ -1,7 +1,7 @@
 """Encoders, decoders, bijections and likelihood heads."""
 
 from latentry.nets.bijections import Flow
-from latentry.nets.dense import Dense
+from latentry.nets.dense import ACTIVATIONS, Activation, Dense
 from latentry.nets.expert_decoders import (
     EXPERTS,
     Expert,
@@ -47,6 +47,8 @@ from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, 
 from latentry.nets.sigmoidal import SigmoidalPrior, sigmoidal_prior
 
 __all__ = [
+    "ACTIVATIONS",
+    "Activation",
     "ARCHITECTURES",
     "AUGMENTATIONS",
     "EXPERTS",

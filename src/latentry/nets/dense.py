@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import equinox as eqx
 import jax
@@ -10,7 +10,17 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.nets.layers import linear
 
-__all__ = ["Dense"]
+__all__ = ["ACTIVATIONS", "Activation", "Dense"]
+
+Activation = Callable[[Array], Array]
+
+
+def _leaky(x: Array) -> Array:
+    """Return x above 0 and x/10 below: one to one, and piecewise affine."""
+    return jax.nn.leaky_relu(x, 0.1)
+
+
+ACTIVATIONS: Mapping[str, Activation] = {"gelu": jax.nn.gelu, "leaky relu": _leaky}
 
 
 class Dense(eqx.Module):
@@ -22,7 +32,7 @@ class Dense(eqx.Module):
     """
 
     layers: tuple[eqx.nn.Linear, ...]
-    activation: Callable[[Array], Array] = eqx.field(static=True)
+    activation: Activation = eqx.field(static=True)
 
     def __init__(
         self,
@@ -31,7 +41,7 @@ class Dense(eqx.Module):
         hidden: Sequence[int],
         *,
         key: PRNGKeyArray,
-        activation: Callable[[Array], Array] = jax.nn.gelu,
+        activation: Activation = jax.nn.gelu,
     ) -> None:
         sizes = (inputs, *hidden, outputs)
         keys = jax.random.split(key, len(sizes) - 1)

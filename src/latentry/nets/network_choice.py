@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.errors import DataError, nearest
-from latentry.nets.dense import Dense
+from latentry.nets.dense import Activation, Dense
 from latentry.nets.images.convolution_networks import ConvolutionDecoder, ConvolutionEncoder
 
 __all__ = ["ARCHITECTURES", "Build", "FlatDecoder", "FlatEncoder", "Network", "decoder_for", "encoder_for"]
@@ -47,10 +47,17 @@ class FlatDecoder(eqx.Module):
     shape: tuple[int, ...] = eqx.field(static=True)
 
     def __init__(
-        self, inputs: int, shape: tuple[int, ...], *, parameters: int, hidden: Sequence[int], key: PRNGKeyArray
+        self,
+        inputs: int,
+        shape: tuple[int, ...],
+        *,
+        parameters: int,
+        hidden: Sequence[int],
+        key: PRNGKeyArray,
+        activation: Activation = jax.nn.gelu,
     ) -> None:
         self.shape = (*shape, parameters)
-        self.net = Dense(inputs, math.prod(self.shape), hidden, key=key)
+        self.net = Dense(inputs, math.prod(self.shape), hidden, key=key, activation=activation)
 
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
         return self.net(z).reshape(self.shape)
@@ -93,6 +100,7 @@ def decoder_for(
     hidden: Sequence[int],
     architecture: str | Build,
     key: PRNGKeyArray,
+    activation: Activation = jax.nn.gelu,
 ) -> Network:
     """Build a decoder from ``inputs`` latents to ``parameters`` numbers for each entry of a row.
 
@@ -103,6 +111,7 @@ def decoder_for(
         hidden: Widths of dense layers; the first sets the channels of convolutions.
         architecture: One of ``ARCHITECTURES``, or the user's own ``build(inputs, shape, key)``.
         key: Of random numbers.
+        activation: Between layers; a user's own network has its own.
 
     Returns:
         A network from latents to (shape of a row, parameters).
@@ -114,8 +123,10 @@ def decoder_for(
         net = _built(architecture, inputs, (*shape, parameters), key)
         return _checked(architecture, net, (inputs,), (*shape, parameters))
     if _convolves(shape, architecture):
-        return ConvolutionDecoder(inputs, shape, parameters=parameters, width=_width(hidden), key=key)
-    return FlatDecoder(inputs, shape, parameters=parameters, hidden=tuple(reversed(hidden)), key=key)
+        width = _width(hidden)
+        return ConvolutionDecoder(inputs, shape, parameters=parameters, width=width, key=key, activation=activation)
+    narrowing = tuple(reversed(hidden))
+    return FlatDecoder(inputs, shape, parameters=parameters, hidden=narrowing, key=key, activation=activation)
 
 
 def _convolves(shape: tuple[int, ...], architecture: str) -> bool:

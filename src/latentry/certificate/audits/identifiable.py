@@ -8,7 +8,7 @@ from latentry import identifiability
 from latentry.certificate.audits.agreement import restarts_agree
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
-from latentry.contracts import HasLatentDistributions, HasMixing
+from latentry.contracts import HasLatentDistributions, HasLatentMixture, HasMixing
 from latentry.evidence import STATUS_ORDER, Assumption, Bound, Outcome, Verdict
 
 __all__ = ["identifiable"]
@@ -17,13 +17,13 @@ _SAME = "fits from other seeds find the same latents"
 
 
 def identifiable(subject: Subject) -> Part:
-    """Audit sufficient changes between domains, and sparsity of the mixing where a model learns it.
+    """Audit sufficient changes between domains, sparsity of the mixing, or a mixture of Gaussians, as the model has them.
 
     Args:
         subject: Rows and their latents.
 
     Returns:
-        The part, with the better of the two answers.
+        The part, with the best of the answers.
     """
     claims: dict[str, Verdict] = {}
     numbers: dict[str, Number] = {}
@@ -45,6 +45,11 @@ def identifiable(subject: Subject) -> Part:
         level, seed = subject.settings.level, subject.settings.seed
         claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data, level=level, seed=seed).verdict
         methods.append("structural sparsity of the mixing")
+    if isinstance(subject.model, HasLatentMixture):
+        level, seed = subject.settings.level, subject.settings.seed
+        mixture = identifiability.mixture_components(subject.model, subject.data, level=level, seed=seed)
+        claims["mixture of Gaussians"] = mixture.verdict
+        methods.append("identifiability of Gaussian mixtures")
     if not claims:
         return Part("identifiable", _no_theorem(subject))
     best = _with_restarts(max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status)), subject)

@@ -32,16 +32,17 @@ def card(title: str, question: str, body: str, *, wide: bool = False, long: bool
     return f'<section class="{classes}"><h2>{html.escape(title)}</h2>{asked}{body}</section>'
 
 
-def chip(status: str) -> str:
+def chip(status: str, word: str = "") -> str:
     """Return a verdict's word, with a mark that needs no colour.
 
     Args:
         status: One of the keys of :data:`MARKS`.
+        word: To be shown in its place.
 
     Returns:
         HTML.
     """
-    return f'<span class="chip {status.replace(" ", "-")}">{MARKS[status]} {html.escape(status)}</span>'
+    return f'<span class="chip {status.replace(" ", "-")}">{MARKS[status]} {html.escape(word or status)}</span>'
 
 
 def bullets(sentences: Iterable[str]) -> str:

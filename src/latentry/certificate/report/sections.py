@@ -92,7 +92,7 @@ def cards(certificate: Certificate, images: dict[str, str]) -> Iterator[str]:
             continue
         part = certificate.parts[name]
         chart = drawn[name](part) if name in drawn else ""
-        body = chart + images.get(name, "") + bullets(part.notes) + _numbers(part)
+        body = chart + images.get(name, "") + bullets(part.notes) + _assumptions(part) + _numbers(part)
         words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
         yield card(_titles[name], part.question, words + body, long=True)
         if part.details.get("physics"):
@@ -107,6 +107,25 @@ _titles = {
     "causal": "Causal graph",
     "controls": "Controls",
 }
+
+
+def _assumptions(part: Part) -> str:
+    """Return what the answer takes for granted, each with its test or named as untested."""
+    rows = [
+        [
+            html.escape(_sentence(one.name)),
+            chip("cannot say" if one.outcome == "untested" else one.outcome, one.outcome),
+            "" if one.p_value is None else f"{one.p_value:.2g}",
+            "" if one.power is None else f"{one.power:.2f}",
+            html.escape("; ".join(filter(None, (one.test, one.note)))),
+        ]
+        for one in part.tested
+    ]
+    if not rows:
+        return ""
+    return "<h3>What this takes for granted</h3>" + table(
+        ("assumption", "outcome", "p", "power", "how"), rows, numbers=(2, 3)
+    )
 
 
 def _numbers(part: Part) -> str:

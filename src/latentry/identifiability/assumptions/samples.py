@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from latentry.contracts import SamplesByDomain
+from latentry.contracts import Samples, SamplesByDomain
 from latentry.data import Dataset
 from latentry.evidence import Assumption
 from latentry.streams import stream, stream_seed
@@ -16,21 +16,21 @@ from latentry.streams import stream, stream_seed
 __all__ = ["samples_look_like_rows", "separability"]
 
 Array = NDArray[np.float64]
-_NAME = "the model with one map for all domains describes each of them"
+_NAME = "the model, with one map for all domains, describes rows"
 _MOST = 4000  # rows that are compared
 _WIDEST = 20  # columns; beyond, leading components stand for them
 _TOLERANCE, _ALONE = 0.06, 0.2  # of the area under the curve beyond a half, over all domains and in one
 _PLANTED = 0.12
 
 
-def samples_look_like_rows(model: SamplesByDomain, data: Dataset, level: float, seed: int) -> Assumption:
+def samples_look_like_rows(model: Samples, data: Dataset, level: float, seed: int) -> Assumption:
     """Test by boosted trees that know the domain whether samples can be told from new rows, over all domains and in each.
 
     The area under the curve is that of two halves, each scored by trees fitted to the other (Lopez-Paz and Oquab 2017).
 
     Args:
-        model: Draws rows of a domain.
-        data: Rows that the model was not fitted to, with labels of their domains.
+        model: Draws rows, of a domain where it can.
+        data: Rows that the model was not fitted to, with labels of their domains if it can.
         level: Of the test.
         seed: Of the samples, the folds and the trees.
 
@@ -40,14 +40,19 @@ def samples_look_like_rows(model: SamplesByDomain, data: Dataset, level: float, 
     whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
     some = np.sort(stream("identifiability/rows", seed).permutation(whole)[:_MOST])
     rows = data.take(some)
-    if rows.domain is None or rows.domain.labels is None:
+    chosen, codes = stream_seed("identifiability/samples", seed), np.zeros(len(rows), dtype=np.int64)
+    if not isinstance(model, SamplesByDomain):
+        drawn = model.sample(len(rows), seed=chosen)
+    elif rows.domain is None or rows.domain.labels is None:
         return Assumption(_NAME, "untested", note="the domain is continuous: samples were not compared with rows")
-    drawn = model.sample(len(rows), domain=rows.domain.as_labels(), seed=stream_seed("identifiability/samples", seed))
+    else:
+        codes = rows.domain.values.astype(np.int64)
+        drawn = model.sample(len(rows), domain=rows.domain.as_labels(), seed=chosen)
     named = dict(drawn) if isinstance(drawn, Mapping) else {rows.names[0]: drawn}
     real, fake = (np.hstack([_flat(part[name]) for name in rows.names]) for part in (rows.values, named))
     if real.shape[1] > _WIDEST:
         real, fake = _leading(real, fake, seed)
-    return _judged(separability(real, fake, rows.domain.values, seed), rows.domain.values, level)
+    return _judged(separability(real, fake, codes, seed), codes, level)
 
 
 def _judged(scores: tuple[Array, Array], domain: NDArray[np.int64], level: float) -> Assumption:

@@ -171,7 +171,7 @@ def sufficient_changes(
 
     >>> scale = np.array([[1, 1], [2, 1], [1, 3], [2, 2]])
     >>> print(sufficient_changes(LatentDistributions(0 * scale, scale, "variance", rows=[1000] * 4)).verdict)
-    certified: distributions such as these identify latents up to order, scale and shift: 4 domains, 3 needed, ...
+    certified: distributions such as these identify latents up to order, scale and shift, as components ...
     >>> audit = sufficient_changes(LatentDistributions(scale[:, ::-1] ** 2, 1 + 0 * scale, "gaussian", rows=[1000] * 4))
     >>> audit.identifiable, audit.proved_impossible, audit.means_only
     (False, True, True)

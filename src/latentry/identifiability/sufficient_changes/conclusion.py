@@ -329,8 +329,8 @@ def _sufficient(facts: Facts) -> Conclusion | None:
     size = facts.values.shape[1]
     directions = "direction" if size == 1 else "independent directions"
     what = (
-        f"up to order, scale and shift: {facts.measured.domains} domains, {facts.needed} needed, and the {_which(facts)} "
-        f"change in {size} {directions}."
+        f"up to order, scale and shift, as components that are independent in each domain: {facts.measured.domains} domains, "
+        f"{facts.needed} needed, and the {_which(facts)} change in {size} {directions}."
     )
     return _yes(facts, what, {"weakest change": _bound(facts, "lower")}, "order, scale and shift", _theorem(facts))
 

@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.contracts import (
     CanBeIntervenedOn,
     DecodesLatents,
-    HasClusters,
     HasGraph,
+    HasLatentMixture,
     HasLikelihood,
     HasPhysics,
+    LatentMixture,
     ModelFacts,
     PhysicalParameter,
     Reconstructs,
@@ -73,7 +74,7 @@ _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 class CausalPIMA(
     LatentModel[Pima, PimaFacts],
     HasLikelihood,
-    HasClusters,
+    HasLatentMixture,
     HasGraph,
     CanBeIntervenedOn,
     HasPhysics,
@@ -469,6 +470,11 @@ class CausalPIMA(
             (rows, clusters).
         """
         return queries.cluster_probabilities(self, ready(self, X, y))
+
+    def latent_mixture(self) -> LatentMixture:
+        """Return the Gaussian of each cluster in the latents, weighted as its rows were in the fit."""
+        check_is_fitted(self)
+        return queries.latent_mixture(self)
 
     def clusters(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
         """Return the most probable cluster of each row.

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.contracts import PhysicalParameter
+from latentry.contracts import LatentMixture, PhysicalParameter
 from latentry.data import Batch, DataLike, Dataset, DomainLike
 from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
@@ -268,6 +268,32 @@ def physical_parameters(module: Pima) -> list[PhysicalParameter]:
             errors = table[f"{name}_error"]
             parameters.append(PhysicalParameter(modality, name, parameter.per, table[name], errors))
     return parameters
+
+
+def latent_mixture(model: CausalPIMA) -> LatentMixture:
+    """Return the mixture of the latents, and whether the decoders are piecewise affine.
+
+    Args:
+        model: Fitted.
+
+    Returns:
+        Weights, means and covariances of the clusters.
+    """
+    mixture, counts = model.module_.mixture, np.asarray(model.module_.counts, np.float64).sum(axis=0)
+    factors = np.asarray(mixture.factors, np.float64)
+    covariances = np.linalg.inv(np.einsum("kji,kjl->kil", factors, factors))
+    means = np.asarray(mixture.means, np.float64)
+    return LatentMixture(counts / counts.sum(), means, covariances, _piecewise_affine(model))
+
+
+def _piecewise_affine(model: CausalPIMA) -> bool | str:
+    if model.experts or model.mixture.per_cluster:
+        return "some modalities are decoded by experts, or by each cluster for itself"
+    if not isinstance(model.decoder, str):
+        return "the decoder is of the user's own making"
+    if model.networks.activation != "leaky relu":
+        return f'decoders have smooth activations ({model.networks.activation}); fit with networks__activation="leaky relu"'
+    return True
 
 
 def _cells(clusters: np.ndarray, outcomes: Sequence[int]) -> np.ndarray:

@@ -14,7 +14,7 @@ from latentry.data import Layout
 from latentry.models.networks.networks import Encoder, ModalityNets
 from latentry.models.networks.observations import Observations
 from latentry.models.networks.settings import Networks
-from latentry.nets import Build, Dense, Head, Network, decoder_for, encoder_for, head_for
+from latentry.nets import ACTIVATIONS, Build, Dense, Head, Network, decoder_for, encoder_for, head_for
 
 __all__ = ["Design"]
 
@@ -40,6 +40,7 @@ class Design:
     decoder: str | Build = "auto"
     observation_scale: float | None = None
     temperature: float = 0.5
+    activation: str = "gelu"  # of decoders
     beside: int = 0  # numbers that the encoder sees beside the row
 
     @classmethod
@@ -55,7 +56,9 @@ class Design:
         Returns:
             The design.
         """
-        return cls(tuple(hidden), encoder, decoder, settings.observation_scale, settings.temperature)
+        return cls(
+            tuple(hidden), encoder, decoder, settings.observation_scale, settings.temperature, settings.activation
+        )
 
     def build(self, layout: Layout, seen: Observations, latents: int, key: PRNGKeyArray) -> ModalityNets:
         """Return networks for the layout of the data.
@@ -93,5 +96,11 @@ class Design:
 
     def _decoder(self, shape: tuple[int, ...], head: Head, latents: int, key: PRNGKeyArray) -> Network:
         return decoder_for(
-            latents, shape, parameters=head.parameters, hidden=self.hidden, architecture=self.decoder, key=key
+            latents,
+            shape,
+            parameters=head.parameters,
+            hidden=self.hidden,
+            architecture=self.decoder,
+            key=key,
+            activation=ACTIVATIONS[self.activation],
         )

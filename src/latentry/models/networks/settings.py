@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from latentry.models.estimator import Real, Rule, Settings
+from latentry.models.estimator import Choice, Real, Rule, Settings
+from latentry.nets import ACTIVATIONS
 
 __all__ = ["Networks"]
 
@@ -20,16 +21,20 @@ class Networks(Settings):
         temperature: Of the "concrete" likelihood; towards 0 its observations become zeros and ones.
         modality_dropout: With several modalities, the fraction of rows in which each is hidden from the encoder during
             training, so that any subset of them encodes well.
+        activation: Between the layers of decoders: "gelu", or "leaky relu", which makes them piecewise affine, as the
+            theorems on mixtures ask.
     """
 
     observation_scale: float | None = None
     temperature: float = 0.5
     modality_dropout: float = 0.3
+    activation: str = "gelu"
 
     constraints: ClassVar[Mapping[str, Rule]] = {
         "observation_scale": Real(above=0, none=True),
         "temperature": Real(above=0),
         "modality_dropout": Real(least=0, below=1),
+        "activation": Choice(tuple(ACTIVATIONS)),
     }
 
     def hide(self, modalities: int) -> float:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from latentry.nets.dense import Dense
+from latentry.nets.dense import Activation, Dense
 from latentry.nets.images.convolution_steps import convolve, convolve_doubled
 from latentry.nets.layers import convolution, linear
 
@@ -100,8 +100,19 @@ class ConvolutionDecoder(eqx.Module):
     sizes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     shape: tuple[int, ...] = eqx.field(static=True)
     parameters: int = eqx.field(static=True)
+    activation: Activation = eqx.field(static=True)
 
-    def __init__(self, inputs: int, shape: tuple[int, ...], *, parameters: int, width: int, key: PRNGKeyArray) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        shape: tuple[int, ...],
+        *,
+        parameters: int,
+        width: int,
+        key: PRNGKeyArray,
+        activation: Activation = jax.nn.gelu,
+    ) -> None:
+        self.activation = activation
         axes, channels = spatial(shape)
         self.sizes = tuple(reversed(_sizes(axes)))
         self.shape, self.parameters = shape, parameters
@@ -115,9 +126,9 @@ class ConvolutionDecoder(eqx.Module):
         self.last = linear(wide[-1], channels * parameters, key=keys[-1])
 
     def __call__(self, z: Float[Array, " inputs"]) -> Float[Array, "..."]:
-        y = jnp.moveaxis(jax.nn.gelu(self.head(z)).reshape(-1, *self.sizes[0]), 0, -1)
+        y = jnp.moveaxis(self.activation(self.head(z)).reshape(-1, *self.sizes[0]), 0, -1)
         for layer, size in zip(self.layers, self.sizes[1:], strict=True):
-            y = jax.nn.gelu(_convolve_resized(y, layer.weight, size) + _bias(layer))
+            y = self.activation(_convolve_resized(y, layer.weight, size) + _bias(layer))
         y = y @ self.last.weight.T + _bias(self.last)  # point by point: few outputs are slow to convolve
         return y.reshape(*self.shape, self.parameters)
 
