@@ -437,7 +437,7 @@ def test_a_mean_that_follows_a_continuous_u_is_no_change_of_variance():
 def test_a_domain_with_too_few_rows_is_named_and_left_out():
     z, u = drawn(*planted(9, 2), 300, np.random.default_rng(0))
     keep = (u != 4) | (np.arange(len(u)) % 30 == 0)
-    with pytest.warns(lt.DataWarning, match="domain 4 has 10 rows, fewer than 20"):
+    with pytest.warns(lt.DataWarning, match="domain 4 has 10 independent rows, fewer than 20"):
         assert sufficient_changes(Model(), (z[keep], u[keep]), bootstrap=0).present == 8
 
 

@@ -185,9 +185,7 @@ def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumpt
         return UNTESTABLE
     part = PART_OF_LEVEL * level
     rows = from_rows(channel.mean, data.domain, scale=channel.scale, units=data.units, level=part, seed=seed)
-    if rows.independent is None:
-        return UNTESTABLE
-    return (*rows.assumed, *tested_assumptions(rows.groups, rows.independent, table.family, model, data, level, seed))
+    return (*rows.assumed, *tested_assumptions(rows.groups, rows.rows, table.family, model, data, level, seed))
 
 
 def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:

@@ -250,9 +250,9 @@ def _assumed(
     table: LatentDistributions, measured: MeasuredMoments, model: Source, data: Rows | None, level: float, seed: int
 ) -> tuple[Assumption, ...]:
     """Return what the theorem takes for granted: tested where rows allow it, else named."""
-    if not measured.groups or measured.independent is None:
+    if not measured.groups:
         return UNTESTABLE
-    tested = tested_assumptions(measured.groups, measured.independent, table.family, model, data, level, seed)
+    tested = tested_assumptions(measured.groups, measured.rows, table.family, model, data, level, seed)
     return (*measured.assumed, *tested)
 
 
@@ -271,7 +271,7 @@ def _measured(table: LatentDistributions, model: Source, data: Rows | None, leve
         dependence=seen.dependence,
         follows=seen.follows,
         groups=seen.groups,
-        independent=seen.independent,
+        rows=seen.rows,
         assumed=seen.assumed,
     )
 

@@ -3,7 +3,6 @@ r"""Means and variances of the latents in each domain, with the error of each: f
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,13 +32,12 @@ class MeasuredMoments:
     mean: np.ndarray  # (domains, n)
     variance: np.ndarray  # (domains, n)
     noise: np.ndarray  # (domains, 2n, 2n)
-    rows: np.ndarray  # (domains,)
+    rows: np.ndarray  # (domains,); where rows depend on each other, as many as would tell as much if they did not
     labels: tuple[object, ...]
     held_out: bool
     grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
     dependence: float = np.nan  # of two latents within domains: a root mean square correlation, noise taken off
     groups: tuple[np.ndarray, ...] = ()  # draws of the latents of each domain, where rows were given
-    independent: np.ndarray | None = None  # rows of each domain that would tell as much if they were independent
     assumed: tuple[Assumption, ...] = ()  # what was tested of the rows
     # fraction of each latent's variance within domains that follows x; None if not known
     follows: np.ndarray | None = None
@@ -118,20 +116,15 @@ def from_rows(
     codes, labels = groups_of(domain, latents.shape[1], seed)
     if domain.labels is None:
         latents = levelled(latents, domain.values, codes)
-    present, counts = np.unique(codes, return_counts=True)
-    kept = present[_enough(counts, tuple(labels[code] for code in present))]
+    present = np.unique(codes)
+    effective = np.array([_independent(latents[codes == code], _of(units, codes == code)) for code in present])
+    enough = _enough(effective, tuple(labels[code] for code in present))
+    kept, rows = present[enough], effective[enough]
     places = [codes == code for code in kept]
-    parts = [
-        _moments(latents[own], labels[code], None if units is None else units[own])
-        for code, own in zip(kept, places, strict=True)
-    ]
+    parts = [_moments(latents[own], labels[code]) for code, own in zip(kept, places, strict=True)]
     mean, variance, noise = (np.array(part) for part in zip(*parts, strict=True))
-    rows = np.array([own.sum() for own in places], dtype=np.float64)
-    drawn = (
-        latents if scale is None else latents + scale * stream("identifiability/draws", seed).normal(size=scale.shape)
-    )
-    groups = tuple(drawn[own] for own in places)
-    independent = rows / _design_effect(groups, [None if units is None else units[own] for own in places])
+    noisy = 0.0 if scale is None else scale * stream("identifiability/draws", seed).normal(size=scale.shape)
+    groups = tuple((latents + noisy)[own] for own in places)
     inside = np.isin(codes, kept)
     follows = None if scale is None else fraction_that_follows(latents[inside], scale[inside], codes[inside])
     names = tuple(labels[code] for code in kept)
@@ -143,9 +136,8 @@ def from_rows(
         names,
         held_out=True,
         grouped=domain.labels is None,
-        dependence=dependence(groups, independent).size if latents.shape[1] > 1 else 0.0,
+        dependence=dependence(groups, rows).size if latents.shape[1] > 1 else 0.0,
         groups=groups,
-        independent=independent,
         assumed=(independent_rows(latents[inside], codes[inside], units, level),),
         follows=follows,
     )
@@ -183,8 +175,8 @@ def _enough(rows: np.ndarray, labels: tuple[object, ...]) -> np.ndarray:
     if few.size:
         others = f", and {few.size - 1} more domains" if few.size > 1 else ""
         warnings.warn(
-            f"domain {labels[few[0]]!r} has {counts[few[0]]:g} rows, fewer than {LEAST_ROWS}{others}: a distribution from so few "
-            "says little and is left out.",
+            f"domain {labels[few[0]]!r} has {counts[few[0]]:.0f} independent rows, fewer than {LEAST_ROWS}{others}: a "
+            "distribution from so few says little and is left out.",
             DataWarning,
             stacklevel=4,
         )
@@ -201,7 +193,7 @@ def _require_domains(count: int) -> None:
         )
 
 
-def _moments(z: np.ndarray, label: object, units: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(z: np.ndarray, label: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     mean = z.mean(axis=0)
     away = z - mean
     variance = (away**2).sum(axis=0) / (len(z) - 1)
@@ -221,26 +213,29 @@ def _moments(z: np.ndarray, label: object, units: np.ndarray | None) -> tuple[np
     if len(copies):
         i, j = copies[0]
         raise DataError(f"latents {i} and {j} are copies of each other in domain {label!r}. Fit fewer latents.")
-    influence = _summed(np.column_stack([away, away**2 - variance]), units)
+    influence = np.column_stack([away, away**2 - variance])
     return mean, variance, influence.T @ influence / (len(z) - 1)
 
 
-def _summed(influence: np.ndarray, units: np.ndarray | None) -> np.ndarray:
-    """Return the sums over units, whose products have the variance that rows of one unit make together."""
+def _of(units: np.ndarray | None, own: np.ndarray) -> np.ndarray | None:
+    return None if units is None else units[own]
+
+
+def _independent(z: np.ndarray, units: np.ndarray | None) -> float:
+    """Return how many independent rows would tell as much about means and variances: all of them, or fewer in units.
+
+    The variance of a mean over rows that come in units is that of sums over units (Liang and Zeger 1986). With few units it is
+    badly known, and each counts as one row.
+    """
     if units is None:
-        return influence
+        return float(len(z))
     codes = np.unique(units, return_inverse=True)[1]
-    sums = np.zeros((codes.max() + 1, influence.shape[1]))
-    np.add.at(sums, codes, influence)
-    few = max(len(sums) - 1, 1)
-    return np.asarray(sums * np.sqrt(len(sums) / few))
-
-
-def _design_effect(groups: Sequence[np.ndarray], units: Sequence[np.ndarray | None]) -> np.ndarray:
-    """Return by how much the variance of a mean exceeds that of independent rows, in each domain; at least 1."""
-    effects = []
-    for z, own in zip(groups, units, strict=True):
-        away = z - z.mean(axis=0)
-        ratio = (_summed(away, own) ** 2).sum(axis=0) / (away**2).sum(axis=0)
-        effects.append(max(1.0, float(ratio.max())))
-    return np.array(effects)
+    count = int(codes.max()) + 1
+    if count < LEAST_ROWS:
+        return float(count)
+    away = z - z.mean(axis=0)
+    away = np.column_stack([away, away**2 - (away**2).mean(axis=0)])
+    sums = np.zeros((count, away.shape[1]))
+    np.add.at(sums, codes, away)
+    effect = (sums**2).sum(axis=0) / np.maximum((away**2).sum(axis=0), 1e-300) * count / (count - 1)
+    return len(z) / max(1.0, float(effect.max()))
