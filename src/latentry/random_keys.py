@@ -66,9 +66,7 @@ def fold_in(key: PRNGKeyArray, number: int) -> PRNGKeyArray:
     """
     if not is_concrete_threefry(key):
         return jax.random.fold_in(key, number)
-    left, right = _threefry(
-        *np.asarray(jax.random.key_data(key)), np.zeros(1, np.uint32), np.array([number], np.uint32)
-    )
+    left, right = _threefry(*_words(key), np.zeros(1, np.uint32), np.array([number], np.uint32))
     return _key(left[0], right[0])
 
 
@@ -84,11 +82,18 @@ def bits(key: PRNGKeyArray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     place = np.arange(count, dtype=np.uint64)
     high, low = (place >> np.uint64(32)).astype(np.uint32), place.astype(np.uint32)
-    return _threefry(*np.asarray(jax.random.key_data(key)), high, low)
+    return _threefry(*_words(key), high, low)
+
+
+def _words(key: PRNGKeyArray) -> tuple[np.uint32, np.uint32]:
+    first, second = np.asarray(jax.random.key_data(key))
+    return first, second
 
 
 def _key(left: np.uint32, right: np.uint32) -> PRNGKeyArray:
-    return jax.random.wrap_key_data(jax.device_put(np.array([left, right], np.uint32)), impl="threefry2x32")
+    words = jax.device_put(np.array([left, right], np.uint32))
+    key: PRNGKeyArray = jax.random.wrap_key_data(words, impl="threefry2x32")
+    return key
 
 
 def _threefry(
