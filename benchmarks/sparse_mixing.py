@@ -261,7 +261,9 @@ def report(rows: list[dict[str, object]]) -> str:
             "The rule that chooses a weight was made on seeds 10 to 14, the number of linear starts set on 30 to 39 (by the starts "
             "alone); neither on these. The default, 0.02, was set after these had been seen; that the search for starts weighs "
             "an edge by 0.02 at most, after seed 20 of the first case. IFlow has four starts too and IVAE two, compared by the "
-            "likelihood or bound of rows set aside; VAE has one.",
+            "likelihood or bound of rows set aside; VAE has one. Without a penalty the entry of a seed depends on "
+            "rounding: of the four starts of seed 20, first case, computed again on one core, the losses on rows set aside "
+            "lie within 0.008 nats (standard error 0.036) and the correlations between 0.77 and 0.94.",
             recovery(rows),
             "## Which weight\n\nCyclic mixing, 2 domains. A weight is chosen by `models.choose_sparsity`.\n\n"
             + sweep(rows),

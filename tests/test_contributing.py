@@ -58,8 +58,9 @@ def test_the_audit_gives_both_answers(page, rare, status):
     )
 
 
-def test_every_part_has_its_audit():
-    assert list(PARTS) == list(AUDITS)
+def test_every_part_has_its_audit_and_its_own_place_on_the_page():
+    assert {name: audit.question for name, audit in AUDITS.items()} == PARTS
+    assert sorted(audit.place for audit in AUDITS.values()) == list(range(1, len(AUDITS) + 1))
 
 
 @pytest.mark.parametrize("name", PAGES)

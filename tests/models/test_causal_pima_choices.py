@@ -131,10 +131,13 @@ def test_edges_over_restarts(data, apart):
     ("changes", "sentence"),
     [
         ({"mixture__per_cluster": "line"}, "not a tuple of names"),
-        ({"mixture__per_cluster": ("lien",)}, "did you mean 'line'"),
+        (
+            {"mixture__per_cluster": ("lien",)},
+            r"mixture__per_cluster=\('lien',\): 'lien' is no modality; did you mean 'line'",
+        ),
         (
             {"mixture__per_cluster": ("line",), "experts": {"line": lt.nets.expert(lambda a: a * jnp.ones(6), a=1.0)}},
-            "both in experts and in per_cluster",
+            r"mixture__per_cluster=\('line',\): 'line' is in experts too",
         ),
     ],
 )

@@ -63,6 +63,7 @@ def test_resolution():
         ({"adversarial__augmentation": ("shear",)}, "augmentation=.*'shear' is not known"),
         ({"networks__precision": "float16"}, "precision='float16': not known"),
         ({"validation": 0.1}, "losses of two players say nothing on held-out rows"),
+        ({"training__beta": 2.0}, "training__beta=2.0: .* a game of two players has none"),
         ({"restarts": 2}, "restarts=2: there is no held-out loss to choose by"),
         ({"adversarial__translation": 1.0}, "translation=1.0: not a number of at least 0 below 1"),
         ({"adversarial__r1": -1}, "r1=-1: not a number of at least 0"),

@@ -244,6 +244,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, mixing_penalty__kind="l0"), "mixing_penalty__kind='l0': not known"),
         (lambda d: fit(d, mixing_penalty__derivative="exat"), "did you mean 'exact'"),
         (lambda d: fit(d, estimation="elbow"), "did you mean 'elbo'"),
+        (lambda d: fit(d, training__beta=2.0), "training__beta=2.0: .* an exact likelihood has none"),
         (lambda d: fit(d, mixing_penalty__threshold=0), "threshold=0: not a number above 0"),
         (lambda d: fit(d, mixing_penalty__start="liner"), "did you mean 'linear'"),
         (lambda d: fit(d, mixing_penalty__relax=1.5), "relax=1.5: not a number of at least 0 of at most 1"),

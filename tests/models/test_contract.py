@@ -3,7 +3,9 @@
 import copy
 import json
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,6 +15,7 @@ import latentry as lt
 from latentry.contracts import DecodesLatents, HasLikelihood, Reconstructs, Samples, SamplesByDomain
 from latentry.data import GaussianChannel, Plan
 from latentry.models import MODELS
+from latentry.models.domain_prior import Priors
 
 pytestmark = pytest.mark.usefixtures("few_tries_in_module")
 
@@ -49,21 +52,41 @@ LIGHT = {
 }
 
 
+def rounded(count, least):
+    """The next power of two."""
+    return max(least, 1 << (count - 1).bit_length())
+
+
 @pytest.fixture
-def long_windows(monkeypatch):
-    """Windows of 2^k batches of two rows, of which the last are never used: tables of about as many rows share programs."""
-    cut = Plan.windows
+def shared_programs(monkeypatch):
+    """Tables of about as many rows share programs: what has a length of its own for each number of rows is filled up to 2^k.
 
-    def filled(plan, order):
-        windows = cut(plan, order)
-        more = max(16, 1 << (len(windows[0]) - 1).bit_length()) - len(windows[0])
-        return [np.pad(index, ((0, more), (0, 0)), constant_values=-1) for index in windows]
+    These are windows of batches, of which the last are then never used; CausalPIMA's reading of each row, of which the last stand
+    for no row; and the domains of some rows, from which new rows take theirs, which are repeated.
+    """
+    cut, built, seen = Plan.windows, lt.CausalPIMA.build, Priors.seen
 
-    monkeypatch.setattr(Plan, "windows", filled)
+    def windows(plan, order):
+        whole = cut(plan, order)
+        more = rounded(len(whole[0]), 16) - len(whole[0])
+        return [np.pad(index, ((0, more), (0, 0)), constant_values=-1) for index in whole]
+
+    def build(model, key):
+        module = built(model, key)
+        more = np.full(rounded(len(module.labels), 64), -1, np.int32)
+        return eqx.tree_at(lambda tree: tree.labels, module, jnp.asarray(more))
+
+    def domains(priors):
+        found = np.asarray(seen(priors))
+        return jnp.asarray(np.resize(found, (rounded(len(found), 64), *found.shape[1:])))
+
+    monkeypatch.setattr(Plan, "windows", windows)
+    monkeypatch.setattr(lt.CausalPIMA, "build", build)
+    monkeypatch.setattr(Priors, "seen", domains)
 
 
 @pytest.mark.filterwarnings("ignore:domain .* has only")  # scikit-learn's rows are few
-@pytest.mark.usefixtures("long_windows")
+@pytest.mark.usefixtures("shared_programs")
 @parametrize_with_checks([quick(name, latent_dim=1, batch_size=2, **LIGHT.get(name, {})) for name in TABLES])
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -113,13 +113,16 @@ def test_a_model_without_held_out_rows_says_so(tmp_path):
     data = lt.generators.domain_images(rows_per_domain=32, size=8)
     model = (
         lt.CGGAN()
-        .set_params(
-            latent_dim=4,
-            style_dim=1,
+        .set_params(  # the sizes of the other tests of this model, whose programs serve here too
+            latent_dim=6,
+            style_dim=2,
             epochs=1,
             networks__channels=2,
             networks__most_channels=4,
-            batch_size=16,
+            networks__style_width=4,
+            adversarial__autoencode=0.0,
+            adversarial__pretrain=0.0,
+            batch_size=8,
             progress=False,
         )
         .fit(data)

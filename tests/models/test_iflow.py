@@ -211,6 +211,11 @@ BAD = {
     ),
     "no blocks": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"flow__blocks": 0}, "flow__blocks=0"),
     "prior": (lambda r: lt.Dataset(r, domain=[0, 1] * 10), {"prior": "gausian"}, "did you mean 'gaussian'"),
+    "beta": (
+        lambda r: lt.Dataset(r, domain=[0, 1] * 10),
+        {"training__beta": 2.0},
+        "training__beta=2.0: .* an exact likelihood has none",
+    ),
 }
 
 

@@ -233,11 +233,13 @@ def test_a_level_never_seen_at_fit_is_refused(rng):
         ("likelihood", 3),
         ("encoder", "cnn"),
         ("encoder", 3),
+        ("progress", "maybe"),
+        ("progress", None),
     ],
 )
 def test_own_parameters_are_checked(parameter, value, curved):
     with pytest.raises(lt.DataError, match="architecture='cnn'" if value == "cnn" else parameter):
-        lt.VAE().set_params(**{parameter: value}, progress=False).fit(curved)
+        lt.VAE().set_params(**{"progress": False, parameter: value}).fit(curved)
 
 
 def test_streaming_from_disk_gives_the_same_bits(tmp_path, rng, monkeypatch):

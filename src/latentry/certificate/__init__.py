@@ -1,8 +1,9 @@
 """From latents and rows to a certificate and its report."""
 
+from latentry.certificate.audits import PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.certify import certify
-from latentry.certificate.question import PARTS, Part
+from latentry.certificate.question import Part
 from latentry.certificate.recheck import Comparison, check
 from latentry.certificate.schema import SCHEMA
 from latentry.certificate.splitting import FEWEST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from time import perf_counter
@@ -16,9 +17,9 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from latentry.certificate.audits import AUDITS
+from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
-from latentry.certificate.question import PARTS, Fields, Part
+from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
 from latentry.certificate.stages import stages
@@ -121,11 +122,11 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
         if progress is not None:
             progress(name)
         try:
-            part = AUDITS[name](subject)
+            part = AUDITS[name].answer(subject)
         except DataError as why:  # rows that do not allow one audit may allow the others
             part = Part(str(name), Verdict("cannot say", f"{why}", {}, "what the sentence asks for"))
         if part is not None:
-            parts.append((str(name), part))
+            parts.append((str(name), replace(part, question=PARTS[name])))
     return parts
 
 

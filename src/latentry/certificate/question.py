@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from latentry.evidence import Assumption, Bound, Estimate, Verdict
 
-__all__ = ["MIXED", "PARTS", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
+__all__ = ["MIXED", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
 
 Number = Bound | Estimate
 Fields = dict[str, Any]  # of a JSON object
 MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
-# In the order of the report: a name, and the question it answers.
-PARTS: Mapping[str, str] = MappingProxyType(
-    {
-        "fit": "Does the model describe rows that it has not seen?",
-        "identifiable": "Could the data determine these latents at all?",
-        "informative": "How much do the latents say about each modality?",
-        "natural": "Does each modality alone tell the latent, and does the latent explain what they share?",
-        "causal": "Do new rows agree with the graph?",
-        "controls": "Do latents and domains that are known to be worthless come out as worthless?",
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +20,14 @@ class Part:
     """The answer to one question.
 
     Args:
-        name: one of :data:`PARTS`.
+        name: one of :data:`latentry.certificate.PARTS`.
         verdict: the answer.
         claims: the verdicts that it rests on, by name.
         numbers: bounds and estimates, by name.
         notes: sentences that a reader should know.
         methods: what was used, in words that name the method.
         details: tables and graphs for the report, as plain JSON.
+        question: what was asked, which :func:`certify` writes down.
     """
 
     name: str
@@ -48,11 +37,7 @@ class Part:
     notes: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     details: Fields = field(default_factory=dict)
-
-    @property
-    def question(self) -> str:
-        """Return what was asked."""
-        return PARTS[self.name]
+    question: str = ""
 
     @property
     def all_methods(self) -> tuple[str, ...]:
@@ -107,6 +92,7 @@ class Part:
             tuple(fields["notes"]),
             tuple(fields["methods"]),
             fields["details"],
+            fields["question"],
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from latentry.certificate.question import PARTS, Fields
+from latentry.certificate.audits import PARTS
+from latentry.certificate.question import Fields
 from latentry.errors import DataError
 from latentry.evidence import Outcome, Status
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from latentry.certificate.leading_components import is_label
+from latentry.certificate.audits import AUDITS
 from latentry.certificate.subject import Subject
-from latentry.contracts import HasLatentDistributions
 
 __all__ = ["Stage", "stages"]
 
@@ -49,39 +47,7 @@ def stages(names: Sequence[str], subject: Subject) -> Iterator[Stage]:
     Returns:
         An iterator over stages.
     """
-    own = [_WORK[name](subject) for name in names]
+    own = [AUDITS[name].work(subject) for name in names]
     ends = np.concatenate([[0.0], np.cumsum(own)])
     for name, work, done in zip(names, own, ends[:-1], strict=True):
         yield Stage(name, done=float(done), own=work, total=float(ends[-1]))
-
-
-_NOTHING = 0.01
-
-
-def _informative(subject: Subject) -> float:
-    """Estimate the work of all estimates: those between numbers cost, those with labels do not."""
-    data = subject.observables
-    numbers = sum(not is_label(data, name) for name in data.names)
-    latents = 0 if subject.latents is None else min(subject.latents.mean.shape[1], 8) + 1
-    return 0.2 + 0.5 * numbers * latents
-
-
-def _natural(subject: Subject) -> float:
-    """Estimate the work of judging each latent in every place; tables of labels are quick."""
-    data = subject.observables
-    numbers = sum(not is_label(data, name) for name in data.names)
-    domains = 1 if subject.domain is None else len(np.unique(subject.domain))
-    places = domains + (domains > 1)
-    return (0.1 + 0.4 * numbers) * len(subject.candidates) * places if len(data.names) > 1 else _NOTHING
-
-
-_WORK: Mapping[str, Callable[[Subject], float]] = MappingProxyType(
-    {
-        "fit": lambda subject: _NOTHING if subject.model is None else 1.5,
-        "identifiable": lambda subject: 1.0 if isinstance(subject.model, HasLatentDistributions) else _NOTHING,
-        "informative": _informative,
-        "natural": _natural,
-        "causal": lambda subject: 0.1 if len(subject.nodes) > 1 else _NOTHING,
-        "controls": lambda subject: 0.2 + 0.1 * len(subject.observables.names),
-    }
-)

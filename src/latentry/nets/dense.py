@@ -9,6 +9,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.nets.layers import linear
+from latentry.random_keys import split
 
 __all__ = ["ACTIVATIONS", "Activation", "Dense"]
 
@@ -44,7 +45,7 @@ class Dense(eqx.Module):
         activation: Activation = jax.nn.gelu,
     ) -> None:
         sizes = (inputs, *hidden, outputs)
-        keys = jax.random.split(key, len(sizes) - 1)
+        keys = split(key, len(sizes) - 1)
         self.layers = tuple(linear(a, b, key=k) for a, b, k in zip(sizes[:-1], sizes[1:], keys, strict=True))
         self.activation = activation
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from latentry.data import Batch, Dataset, assemble
+from latentry.random_keys import fold_in
 from latentry.training.devices import use_compilation_cache
 from latentry.training.phase import Module
 
@@ -38,7 +39,7 @@ def map_rows(function: Callable[..., PyTree], module: Module, data: Dataset, see
         index = np.arange(start, start + _ROWS)
         index[index >= len(data)] = -1
         batch = jax.device_put(assemble(data, index))
-        result = _call(function, module, batch, jax.random.fold_in(key, start // _ROWS))
+        result = _call(function, module, batch, fold_in(key, start // _ROWS))
         pieces.append(jax.tree.map(np.asarray, result))
     joined = jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
     return jax.tree.map(lambda array: array[: len(data)], joined)

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from latentry.errors import DataError, TrainingDiverged
+from latentry.random_keys import fold_in
 from latentry.training.compiled import (
     Knobs,
     Progressed,
@@ -168,7 +169,7 @@ class Task:
 
     def _call_hook(self, state: RunState, phase: Phase) -> RunState:
         assert phase.after_epoch is not None
-        key = jax.random.fold_in(self._key(state, _HOOK), state.epoch)
+        key = fold_in(self._key(state, _HOOK), state.epoch)
         module = settled(phase.after_epoch(state.module, self.training.data, key))
         error = not_finite(phase, module, state.epoch)
         if error is not None:
@@ -199,7 +200,7 @@ class Task:
         return replace(state, best=None, finished=True)
 
     def _begin_restart(self, state: RunState | None, restart: int) -> RunState:
-        key = jax.random.fold_in(jax.random.key(self.seed), restart)
+        key = fold_in(jax.random.key(self.seed), restart)
         module = self.training.placement.copies(settled(self.begin(self.make(key), restart)))
         blank = RunState(module, None, {}, jnp.zeros(()), restart=restart)
         if state is not None:
@@ -229,7 +230,7 @@ def _stream_key(seed: int, restart: int, phase: int, stream: int) -> jax.Array:
     """Return a key of its own for each stream of random numbers; kept, since it is asked for three times an epoch."""
     key = jax.random.key(seed)
     for part in (restart, 1 + phase, stream):
-        key = jax.random.fold_in(key, part)
+        key = fold_in(key, part)
     return key
 
 

@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from latentry import graphs
+from latentry.certificate.audits import AUDITS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.line_charts import Series, line_chart
 from latentry.certificate.question import Fields, Part
@@ -87,26 +88,13 @@ def cards(certificate: Certificate, images: dict[str, str]) -> Iterator[str]:
         "fit": _fit,
         "controls": _controls,
     }
-    for name in ("causal", "informative", "natural", "identifiable", "fit", "controls"):
-        if name not in certificate.parts:
-            continue
-        part = certificate.parts[name]
+    for name, part in sorted(certificate.parts.items(), key=lambda item: AUDITS[item[0]].place):
         chart = drawn[name](part) if name in drawn else ""
         body = chart + images.get(name, "") + bullets(part.notes) + _assumptions(part) + _numbers(part)
         words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
-        yield card(_titles[name], part.question, words + body, long=True)
+        yield card(AUDITS[name].title, part.question, words + body, long=True)
         if part.details.get("physics"):
             yield _physics(part)
-
-
-_titles = {
-    "fit": "Fit",
-    "identifiable": "Identifiable",
-    "informative": "Information",
-    "natural": "Natural",
-    "causal": "Causal graph",
-    "controls": "Controls",
-}
 
 
 def _assumptions(part: Part) -> str:

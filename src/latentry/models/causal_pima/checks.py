@@ -117,11 +117,11 @@ def _check_experts(model: CausalPIMA, data: Dataset, names: tuple[str, ...]) -> 
 def _check_per_cluster(model: CausalPIMA, data: Dataset) -> None:
     for modality in model.mixture.per_cluster:
         if modality not in data.names:
-            raise DataError(f"per_cluster names {modality!r}, which is no modality{nearest(str(modality), data.names)}")
+            problem = f"{modality!r} is no modality{nearest(str(modality), data.names)}"
+            raise refuse("mixture__per_cluster", model.mixture.per_cluster, problem)
         if modality in (model.experts or {}):
-            raise DataError(
-                f"{modality!r} is both in experts and in per_cluster: an expert is its decoder. Name it in one."
-            )
+            problem = f"{modality!r} is in experts too, and an expert is its decoder. Name it in one."
+            raise refuse("mixture__per_cluster", model.mixture.per_cluster, problem)
 
 
 def _check_interventions(model: CausalPIMA, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:

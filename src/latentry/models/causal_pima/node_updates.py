@@ -122,8 +122,9 @@ class UpdateNodes:
                 latent, gaussians=m_step(moments(latent.encoded(encoded), gamma), nodes.shape, latent.gaussians)
             )
         module = self._with(module, Climbed(latent, counts, gamma, 0.0))
-        labels = module.labels.at[jnp.asarray(numbers_of(data).rows)].set(jnp.asarray(cells, jnp.int32))
-        module = eqx.tree_at(lambda m: m.labels, module, labels)
+        labels = np.array(module.labels)  # in NumPy: no program to be compiled for each number of rows
+        labels[numbers_of(data).rows] = cells
+        module = eqx.tree_at(lambda m: m.labels, module, jnp.asarray(labels))
         return _with_experts(module, data, gamma, first=True)
 
     def _climbed(self, module: Pima, data: Dataset) -> Climbed:

@@ -9,7 +9,7 @@ import numpy as np
 
 from latentry.data import Dataset, blocks
 from latentry.errors import DataError
-from latentry.models.estimator import Whole, refuse, require
+from latentry.models.estimator import Whole, refuse, refuse_beta, require
 from latentry.nets import resolutions
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def check_parameters(model: CGGAN) -> None:
             "validation", model.validation, "the losses of two players say nothing on held-out rows. Leave it at 0, and "
             "compare samples with rows of your own by identifiability.frechet_distance.",
         )  # fmt: skip
+    refuse_beta(model.training, "a game of two players")
     if model.restarts != 1:
         raise refuse("restarts", model.restarts, "there is no held-out loss to choose by. Fit several seeds yourself.")
     if model.style_dim > model.latent_dim:

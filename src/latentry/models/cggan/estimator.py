@@ -99,7 +99,7 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
         networks: Their sizes: see :class:`ImageNetworks`.
         adversarial: What the players are paid for, and when: see :class:`Adversarial`.
 
-    For the other arguments see :class:`LatentModel`; of ``training`` only the schedule is used.
+    For the other arguments see :class:`LatentModel`; of ``training`` only the schedule is used, and a ``beta`` is refused.
 
     >>> from latentry.generators import domain_images
     >>> from latentry.models import ImageNetworks

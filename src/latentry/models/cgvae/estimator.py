@@ -69,6 +69,7 @@ from latentry.models.estimator import (
     ready,
     reconstructed,
     refuse,
+    refuse_beta,
     scores,
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
@@ -202,6 +203,7 @@ class CGVAE(
         exact = self.estimation == "auto" and table and square and gaussian and not self.mixing_penalty.noisy
         if exact:
             check_columns(data, "x")
+            refuse_beta(self.training, "an exact likelihood")
         linear = self.mixing_penalty.start == "linear" and self.estimation != "elbo" and table and gaussian
         starts = self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
         return DomainModelFacts(observations, domains, exact=exact, starts=starts)

@@ -20,7 +20,7 @@ from latentry.models.estimator.inputs import FitOptions, Values
 from latentry.models.estimator.latent_model import AnyModel, LatentModel
 from latentry.models.estimator.reading import completed, outward, read, ready
 from latentry.models.estimator.scikit_learn import clone
-from latentry.models.estimator.settings import Rates, Schedule, Settings, Training
+from latentry.models.estimator.settings import Rates, Schedule, Settings, Training, refuse_beta
 from latentry.models.estimator.values import check_latents
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "ready",
     "reconstructed",
     "refuse",
+    "refuse_beta",
     "require",
     "scores",
 ]

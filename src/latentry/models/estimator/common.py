@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from latentry.models.estimator.constraints import Group, NameOrFunction, Real, Rule, Whole, Widths
+from latentry.models.estimator.constraints import Flag, Group, NameOrFunction, Real, Rule, Whole, Widths
 from latentry.models.estimator.settings import Training
 
 __all__ = ["COMMON", "HIDDEN_LAYERS"]
@@ -17,6 +17,7 @@ COMMON: Mapping[str, Rule] = {
     "validation": Real(least=0, below=1),
     "restarts": Whole(1),
     "seed": Whole(0, most=2**32 - 1),  # what every generator of random numbers takes
+    "progress": Flag(word="auto"),
     "training": Group(Training),
 }
 HIDDEN_LAYERS: Mapping[str, Rule] = {

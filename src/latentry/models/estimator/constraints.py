@@ -232,9 +232,10 @@ class Names(Rule):
 
 @dataclass(frozen=True)
 class Flag(Rule):
-    """True or False; None too, if ``none``."""
+    """True or False; None too, if ``none``; and a word, if there is one."""
 
     none: bool = False
+    word: str | None = None
 
     def problem(self, value: object) -> str | None:
         """Say what is wrong.
@@ -245,8 +246,11 @@ class Flag(Rule):
         Returns:
             A sentence or two, or None.
         """
-        fine = isinstance(value, bool) or (self.none and value is None)
-        return None if fine else f"not True or False. Give one of them{', or None' * self.none}."
+        fine = (
+            isinstance(value, bool) or (self.none and value is None) or (isinstance(value, str) and value == self.word)
+        )
+        other = ", or None" * self.none if self.word is None else f", or {self.word!r}"
+        return None if fine else f"not True or False. Give one of them{other}."
 
 
 @dataclass(frozen=True)

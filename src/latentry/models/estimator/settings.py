@@ -9,10 +9,10 @@ from typing import ClassVar, Self, TypedDict
 import jax
 import optax
 
-from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole
+from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole, refuse
 from latentry.training import SCHEDULES
 
-__all__ = ["Rates", "Schedule", "Settings", "Training"]
+__all__ = ["Rates", "Schedule", "Settings", "Training", "refuse_beta"]
 
 Schedule = str | Callable[[jax.Array], jax.Array]
 
@@ -74,3 +74,18 @@ class Training(Settings):
     def rates(self) -> Rates:
         """Return schedule, clip and patience, as a :class:`latentry.training.Phase` takes them."""
         return {"schedule": self.schedule, "clip": self.clip, "patience": self.patience}
+
+
+def refuse_beta(training: Training, loss: str) -> None:
+    """Refuse to weigh the divergence of a loss that has none.
+
+    Args:
+        training: Of the fit.
+        loss: What is descended instead of a bound.
+
+    Raises:
+        DataError: If beta is not 1.
+    """
+    if training.beta != 1:
+        problem = f"it weighs the divergence of an evidence lower bound, and {loss} has none. Leave it at 1."
+        raise refuse("training__beta", training.beta, problem)

@@ -48,6 +48,7 @@ from latentry.models.estimator import (
     Whole,
     Widths,
     decoded,
+    refuse_beta,
     scores,
 )
 from latentry.models.networks import Design, Observations
@@ -137,6 +138,7 @@ class IFlow(
         exact = not self.noisy and (self.latent_dim is None or self.latent_dim >= data.layout.size)
         if exact:
             check_columns(data, "x")
+            refuse_beta(self.training, "an exact likelihood")
         return DomainModelFacts(Observations({"x": "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:

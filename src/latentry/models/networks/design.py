@@ -15,6 +15,7 @@ from latentry.models.networks.networks import Encoder, ModalityNets
 from latentry.models.networks.observations import Observations
 from latentry.models.networks.settings import Networks
 from latentry.nets import ACTIVATIONS, Build, Dense, Head, Network, decoder_for, encoder_for, head_for
+from latentry.random_keys import fold_in, split
 
 __all__ = ["Design"]
 
@@ -72,7 +73,7 @@ class Design:
         Returns:
             Untrained networks.
         """
-        keys = iter(jax.random.split(key, 2 * len(layout.shapes)))
+        keys = iter(split(key, 2 * len(layout.shapes)))
         heads = {name: self._head(layout, seen, name) for name in layout.modalities}
         encoders = {name: self._encoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
         decoders = {name: self._decoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
@@ -90,9 +91,7 @@ class Design:
         net = encoder_for(seen, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
         if not self.beside:
             return net
-        return BesideEncoder(
-            net, Dense(width + self.beside, 2 * latents, self.hidden[-1:], key=jax.random.fold_in(key, 1))
-        )
+        return BesideEncoder(net, Dense(width + self.beside, 2 * latents, self.hidden[-1:], key=fold_in(key, 1)))
 
     def _decoder(self, shape: tuple[int, ...], head: Head, latents: int, key: PRNGKeyArray) -> Network:
         return decoder_for(
