@@ -100,17 +100,17 @@ def test_rows_that_depend_on_their_neighbours_leave_the_answer_open():
 
 def test_groups_widen_the_limits_of_a_change():
     rng, _ = drawn(4)
-    groups = np.arange(len(U)) // 10
+    groups = np.arange(len(U)) // 4
     scale = rng.uniform(0.5, 3, size=(DOMAINS, 2))[U]
-    z = scale * (np.repeat(rng.normal(size=(len(U) // 10, 2)), 10, axis=0) + 0.1 * rng.normal(size=(len(U), 2)))
+    z = scale * (np.repeat(rng.normal(size=(len(U) // 4, 2)), 4, axis=0) + 0.1 * rng.normal(size=(len(U), 2)))
     alone = audit(z)
     for dependent in ({"groups": groups}, {"time": np.arange(len(z))}):
         aware = audit(z, **dependent)
         for one, other in zip(aware.variance_changes, alone.variance_changes, strict=True):
-            assert one.high - one.low > 2 * (other.high - other.low)
+            assert one.high - one.low > 1.5 * (other.high - other.low)
     with (
         pytest.warns(lt.DataWarning, match="1 independent"),
-        pytest.raises(lt.DataError, match="0 domains with at least 20"),
+        pytest.raises(lt.DataError, match="0 domains with at least"),
     ):
         audit(z, groups=U)  # a domain that is one subject
     grouped = audit(z, groups=groups)
