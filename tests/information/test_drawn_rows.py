@@ -74,11 +74,3 @@ def test_the_error_is_that_of_the_drawn_rows():
     assert abs(np.mean([c.value for c in found]) - every.value) < 4 * error / np.sqrt(
         40
     )  # no bias: one in 10⁴ by chance
-
-
-def test_rows_in_the_order_of_time_do_not_hide_that_some_were_drawn(few, rng):
-    # stretches know the error of all rows only; the drawn rows alone have that of the plain interval
-    x, y = bent(rng, 1000)
-    plain, serial = lt.mutual_information(x, y), lt.mutual_information(x, y, serial=True)
-    assert float(serial) == float(plain)
-    assert serial - serial.low > plain - plain.low

@@ -28,6 +28,7 @@ from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
 from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula
 from latentry.information.underestimation import extrapolated, residue
+from latentry.streams import stream
 
 __all__ = ["auto_answer"]
 
@@ -242,7 +243,7 @@ def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str
     rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
     plain = fit_gaussian_copula(ranks, cut)
     if len(rows) > MOST_ROWS:
-        rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
+        rows = rows[stream("information/student rows", seed).choice(len(rows), MOST_ROWS, replace=False)]
         ranks = uniforms(rows)
     heavy = fit_student_copula(ranks, cut)
     if np.isinf(heavy.freedom) or len(rows) < FEWEST_ROWS:
@@ -268,7 +269,7 @@ def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
 
 def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
     """Return terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
-    rng, cut, scores = np.random.default_rng(seed), copula.dim_x, copula.scores(ranks)
+    rng, cut, scores = stream("information/partners", seed), copula.dim_x, copula.scores(ranks)
     weight_x, weight_y = np.zeros(len(scores)), np.zeros(len(scores))
     for _ in range(shuffles):
         partner = rng.permutation(len(scores))
@@ -301,7 +302,7 @@ def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
     """
     if columns <= LOW_DIMENSION or n <= MOST_ROWS:
         return None
-    return np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+    return stream("information/asked rows", seed).permutation(n)[:MOST_ROWS]
 
 
 def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:

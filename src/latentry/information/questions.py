@@ -29,7 +29,6 @@ class Options:
     seed: int = 0
     steps: int | None = None
     units: str = "nats"
-    serial: bool = False
 
     def neighbours(self, default: int) -> int:
         """Return how many neighbours: the caller's number, or the estimator's own.
