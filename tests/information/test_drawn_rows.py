@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.information import automatic_choice
+from latentry.information import automatic_choice, drawn_rows
 
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(automatic_choice, "MOST_ROWS", 300)
+    for module in (automatic_choice, drawn_rows):
+        monkeypatch.setattr(module, "MOST_ROWS", 300)
 
 
 def bent(rng, n, d=2):

@@ -124,7 +124,8 @@ def test_auto_picks_by_evidence_and_says_so(name, picked):
 
 
 def test_auto_learns_from_some_of_many_rows(monkeypatch):
-    monkeypatch.setattr("latentry.information.automatic_choice.MOST_ROWS", 1200)
+    for module in ("automatic_choice", "drawn_rows"):
+        monkeypatch.setattr(f"latentry.information.{module}.MOST_ROWS", 1200)
     x, y = it.task("spiral of two-pair normal 3x3").sample(1800, seed=0)
     found = mutual_information(x, y)
     assert "canonical" in found.method

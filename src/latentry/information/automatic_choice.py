@@ -20,8 +20,10 @@ from scipy import special
 from latentry.data import normal_scores
 from latentry.information.canonical_variates import held_out_variates
 from latentry.information.discrete import discrete_information
+from latentry.information.drawn_rows import LOW_DIMENSION, MOST_ROWS, drawn_rows, drawn_words, mean_and_error, settings
 from latentry.information.gaussian import gaussian_information
 from latentry.information.ksg import ksg_local
+from latentry.information.label_choice import label_answer
 from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
 from latentry.information.normalisers import linf
 from latentry.information.questions import Answer, Question
@@ -36,11 +38,9 @@ Array = np.ndarray
 
 DOUBT = 3.0  # standard errors of a paired difference that refute a copula
 TINY = 0.01  # nats: differences below this are not worth a change of method
-LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
 OFF = "may still be too low"
 LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
-MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def auto_answer(question: Question) -> Answer:
         labels = [b.values[:, 0] for b in question.blocks]
         value = discrete_information(*labels, correction=question.options.correction)
         return Answer(value, "discrete", "", reason="all variables are labels: counts")
+    if _one_label(question):
+        return label_answer(question)
     if any(kinds) or _heavily_tied(question):
         return mixed_answer(question, every_row=False)
     answer = _continuous(question) if question.given is None else _conditional(question)
@@ -109,29 +111,20 @@ def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     """Answer by Ross when exactly one of x, y is a label and nothing is given, by Mesner–Shalizi otherwise."""
     k, name = question.options.neighbours(5), question.normaliser("linf")
     parts, n = question.numbers(name), question.x.n
-    rows = None if every_row else _drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
-    if question.given is None and question.x.discrete != question.y.discrete:
+    rows = None if every_row else drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
+    if _one_label(question):
         numbers, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
         local = ross_local(numbers, label.values[:, 0], k=k, asked=rows)
-        method, why = f"mixed (Ross, {_settings(k, rows)})", f"{label.name} is a label"
+        method, why = f"mixed (Ross, {settings(k, rows)})", f"{label.name} is a label"
     else:
         local = mesner_shalizi_local(*parts, k=k, asked=rows)
-        method, why = f"mixed (Mesner–Shalizi, {_settings(k, rows)})", "labels or repeated values"
-    value, error = (float(local.mean()), 0.0) if rows is None else _mean_and_error(local)
-    return Answer(value, method, name, reason=why, warnings=_drawn_words(rows, n), drawn=error)
+        method, why = f"mixed (Mesner–Shalizi, {settings(k, rows)})", "labels or repeated values"
+    value, error = (float(local.mean()), 0.0) if rows is None else mean_and_error(local)
+    return Answer(value, method, name, reason=why, warnings=drawn_words(rows, n), drawn=error)
 
 
-def _settings(k: int, rows: Array | None) -> str:
-    return f"k={k}" if rows is None else f"k={k}, {len(rows)} rows"
-
-
-def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
-    """Return a sentence when not all rows were looked at."""
-    if rows is None:
-        return ()
-    return (
-        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is that of so many rows",
-    )
+def _one_label(question: Question) -> bool:
+    return question.given is None and question.x.discrete != question.y.discrete
 
 
 def _conditional(question: Question) -> Answer:
@@ -140,13 +133,13 @@ def _conditional(question: Question) -> Answer:
     n, columns = question.x.n, sum(p.shape[1] for p in parts)
     if n <= 2 * columns:
         return _too_few(question, [neighbour_candidate("normal scores", *parts, k=min(k, n - 1))])
-    neighbours = neighbour_candidate("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
+    neighbours = neighbour_candidate("normal scores", *parts, k=k, rows=drawn_rows(n, columns, question.options.seed))
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
     low_dimension = columns <= LOW_DIMENSION
     why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}"
     if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
-        spoken = (*(() if low_dimension else (LOW_SIDE,)), *_drawn_words(neighbours.rows, n))
+        spoken = (*(() if low_dimension else (LOW_SIDE,)), *drawn_words(neighbours.rows, n))
         return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken, drawn=neighbours.drawn)
     return Answer(
         plain, "auto: gaussian", "copula", None, f"{why}: no contradiction", _conditional_doubts(question, parts)
@@ -165,10 +158,6 @@ def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ..
     return _assumption(question, "Gaussian")
 
 
-def _mean_and_error(local: Array) -> tuple[float, float]:
-    return float(local.mean()), float(local.std(ddof=1) / np.sqrt(len(local)))
-
-
 def _continuous(question: Question) -> Answer:
     x, y = question.x.values, question.y.values
     seed, k = question.options.seed, question.options.neighbours(5)
@@ -182,7 +171,7 @@ def _continuous(question: Question) -> Answer:
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
     # What the copula reads on the rows of `best`:
     same_rows = copula.information + float(best.of(ratio).mean() - ratio.mean())
-    gap, doubt = best.value - same_rows, DOUBT * _mean_and_error(best.local - best.of(ratio))[1] + TINY
+    gap, doubt = best.value - same_rows, DOUBT * mean_and_error(best.local - best.of(ratio))[1] + TINY
     two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     if gap > doubt or (two_sided and -gap > doubt):
         verb = "more" if gap > 0 else "less"
@@ -197,7 +186,7 @@ def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
     """Answer by neighbour counts or learned functions, with room above for what they miss."""
     missing = best.missing()
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
-    spoken += _drawn_words(best.rows, question.x.n)
+    spoken += drawn_words(best.rows, question.x.n)
     if missing > 2 * best.error:
         spoken.append(
             "the answer still grows with finer neighbourhoods and more rows: the upper end was raised by "
@@ -264,7 +253,7 @@ def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
             _bound_terms(fit(inside, cut), outside, seed) for fit in (fit_gaussian_copula, fit_student_copula)
         )
         gains[held] = heavy - plain
-    return _mean_and_error(gains)
+    return mean_and_error(gains)
 
 
 def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
@@ -286,23 +275,13 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
 def neighbour_candidate(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
     """Estimate by counting neighbours, around all rows or around some."""
     local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
-    value, error = _mean_and_error(local)
+    value, error = mean_and_error(local)
 
     def missing() -> float:
         coarse = min(2 * k, len(parts[0]) - 1)
         return extrapolated(value, float(ksg_local(*parts, k=coarse, asked=rows).mean()), 1 / columns)
 
-    return Candidate(f"ksg1 on {coordinates} ({_settings(k, rows)})", local, value, error, missing, rows=rows)
-
-
-def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
-    """Draw the rows whose neighbours are counted: None for all, unless there are many and the search is slow.
-
-    In up to three dimensions a search takes n log n steps; in many it nears n for every row, and all rows would take n².
-    """
-    if columns <= LOW_DIMENSION or n <= MOST_ROWS:
-        return None
-    return stream("information/asked rows", seed).permutation(n)[:MOST_ROWS]
+    return Candidate(f"ksg1 on {coordinates} ({settings(k, rows)})", local, value, error, missing, rows=rows)
 
 
 def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
@@ -311,11 +290,11 @@ def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Arr
 
 
 def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
-    rows = _drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
+    rows = drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
     result = _neighbour_counts(x, y, scores, k, rows)
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
         some = slice(None) if rows is None else rows
-        result.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
+        result.append(replace(_canonical_candidate(x[some], y[some], seed, settings(k, rows), k), rows=rows))
     return result
 
 
@@ -347,5 +326,5 @@ def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -
 
     sizes = "/".join(map(str, sorted(set(chosen))))
     return Candidate(
-        f"canonical ({sizes} variates a side, ksg1, {settings})", local, *_mean_and_error(local), missing, learned=True
+        f"canonical ({sizes} variates a side, ksg1, {settings})", local, *mean_and_error(local), missing, learned=True
     )
