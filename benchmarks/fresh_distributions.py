@@ -59,7 +59,8 @@ def _generator(t: Array, name: str, theta: float) -> Array:
 def copula_pairs(rng: np.random.Generator, n: int, name: str, theta: float, pairs: int = 1, noise: int = 0) -> Rows:
     """Independent pairs of columns with an Archimedean copula, and columns of noise."""
     columns = [
-        _generator(rng.exponential(size=(n, 2)) / _frailty(rng, n, name, theta)[:, None], name, theta) for _ in range(pairs)
+        _generator(rng.exponential(size=(n, 2)) / _frailty(rng, n, name, theta)[:, None], name, theta)
+        for _ in range(pairs)
     ]
     x, y = (np.stack([c[:, side] for c in columns], axis=1) for side in (0, 1))
     return tuple(np.hstack([special.ndtri(v), rng.standard_normal((n, noise))]) for v in (x, y))
@@ -90,8 +91,10 @@ def _copula_density(a: Array, b: Array, name: str, theta: float) -> Array:
 # --- a function of x, and noise -----------------------------------------------------------------------
 
 
-def bent(rng: np.random.Generator, n: int, f: Callable[[Array], Array], sigma: float, pairs: int = 1, noise: int = 0) -> Rows:
-    """y = f(x) + σ·normal in each of some independent columns, x uniform on (−1, 1); and columns of noise."""
+def bent(
+    rng: np.random.Generator, n: int, f: Callable[[Array], Array], sigma: float, pairs: int = 1, noise: int = 0
+) -> Rows:
+    """Draw y = f(x) + σ·normal in each of some independent columns, x uniform on (−1, 1); and columns of noise."""
     x = rng.uniform(-1, 1, (n, pairs))
     y = f(x) + sigma * rng.standard_normal((n, pairs))
     return tuple(np.hstack([v, rng.standard_normal((n, noise))]) for v in (x, y))
@@ -127,7 +130,7 @@ def circle_truth(sigma: float) -> float:
 
 
 def scaled_noise(rng: np.random.Generator, n: int, power: float, pairs: int = 1) -> Rows:
-    """y = e^{power·x}·normal: dependence in the spread alone."""
+    """Draw y = e^{power·x}·normal: dependence in the spread alone."""
     x = rng.standard_normal((n, pairs))
     return x, np.exp(power * x) * rng.standard_normal((n, pairs))
 
@@ -207,7 +210,7 @@ def classes(rng: np.random.Generator, n: int, columns: int, distance: float) -> 
 
 
 def classes_truth(distance: float) -> float:
-    """h of the mixture less h of a normal."""
+    """Entropy of the mixture less h of a normal."""
     z = np.linspace(-10, 10 + distance, 20001)
     p = 0.5 * (stats.norm.pdf(z) + stats.norm.pdf(z, distance))
     return float(integrate.trapezoid(special.entr(p), z) - 0.5 * np.log(2 * np.pi * np.e))
@@ -235,7 +238,7 @@ def counts_truth(rate: float) -> float:
 
 
 def exponential(rng: np.random.Generator, n: int) -> Rows:
-    """y exponential with rate x, x exponential: I = 1 − γ … by integration."""
+    """Draw y exponential with rate x, x a gamma variable of shape 2."""
     x = rng.gamma(2.0, size=(n, 1))
     return x, rng.exponential(size=(n, 1)) / x
 
@@ -286,12 +289,18 @@ def cases() -> list[Case]:
     square, cubic = bent_truth(np.square, 0.2), bent_truth(lambda x: 4 * x**3 - 3 * x, 0.3)
     tuned = [
         Case("Gumbel 2, 1+1", copulas["gumbel"], partial(copula_pairs, name="gumbel", theta=2.0)),
-        Case("three Gumbel 2 pairs, 3+3", 3 * copulas["gumbel"], partial(copula_pairs, name="gumbel", theta=2.0, pairs=3)),
+        Case(
+            "three Gumbel 2 pairs, 3+3", 3 * copulas["gumbel"], partial(copula_pairs, name="gumbel", theta=2.0, pairs=3)
+        ),
         Case("circle, noise .1", circle_truth(0.1), partial(circle, sigma=0.1)),
         Case("sin 6x, 1+1", sine, partial(bent, f=_sine, sigma=0.3)),
         Case("sin 6x in each column, 3+3", 3 * sine, partial(bent, f=_sine, sigma=0.3, pairs=3)),
-        Case("zeros shared .4, ρ .8", zero_truth(0.4, 0.8, True), partial(zero_inflated, zero=0.4, rho=0.8, shared=True)),
-        Case("zeros apart .4, ρ .8", zero_truth(0.4, 0.8, False), partial(zero_inflated, zero=0.4, rho=0.8, shared=False)),
+        Case(
+            "zeros shared .4, ρ .8", zero_truth(0.4, 0.8, True), partial(zero_inflated, zero=0.4, rho=0.8, shared=True)
+        ),
+        Case(
+            "zeros apart .4, ρ .8", zero_truth(0.4, 0.8, False), partial(zero_inflated, zero=0.4, rho=0.8, shared=False)
+        ),
         Case("spread e^x, 1+1", scaled_truth(1.0), partial(scaled_noise, power=1.0)),
         Case("one normal pair in 10+10", normal, partial(normal_pair, rho=0.8, noise=9)),
         Case("normal ρ .8 rounded to .5", rounded_truth(0.8, 0.5), partial(rounded_normal, rho=0.8, step=0.5)),
@@ -303,10 +312,18 @@ def cases() -> list[Case]:
         Case("Clayton 2, 1+1", copulas["clayton"], partial(copula_pairs, name="clayton", theta=2.0)),
         Case("Clayton 4, 1+1", strong["clayton"], partial(copula_pairs, name="clayton", theta=4.0)),
         Case("Frank 6, 1+1", copulas["frank"], partial(copula_pairs, name="frank", theta=6.0)),
-        Case("two Clayton 2 pairs, 2+2", 2 * copulas["clayton"], partial(copula_pairs, name="clayton", theta=2.0, pairs=2)),
-        Case("three Frank 10 pairs, 3+3", 3 * strong["frank"], partial(copula_pairs, name="frank", theta=10.0, pairs=3)),
+        Case(
+            "two Clayton 2 pairs, 2+2",
+            2 * copulas["clayton"],
+            partial(copula_pairs, name="clayton", theta=2.0, pairs=2),
+        ),
+        Case(
+            "three Frank 10 pairs, 3+3", 3 * strong["frank"], partial(copula_pairs, name="frank", theta=10.0, pairs=3)
+        ),
         Case("one Gumbel 3 pair in 5+5", strong["gumbel"], partial(copula_pairs, name="gumbel", theta=3.0, noise=4)),
-        Case("one Clayton 4 pair in 15+15", strong["clayton"], partial(copula_pairs, name="clayton", theta=4.0, noise=14)),
+        Case(
+            "one Clayton 4 pair in 15+15", strong["clayton"], partial(copula_pairs, name="clayton", theta=4.0, noise=14)
+        ),
         Case("circle, noise .05", circle_truth(0.05), partial(circle, sigma=0.05)),
         Case("circle, noise .3", circle_truth(0.3), partial(circle, sigma=0.3)),
         Case("x², noise .2, 1+1", square, partial(bent, f=np.square, sigma=0.2)),
@@ -319,8 +336,12 @@ def cases() -> list[Case]:
         Case("spread e^x in each column, 3+3", 3 * scaled_truth(1.0), partial(scaled_noise, power=1.0, pairs=3)),
         Case("two clouds on a diagonal", corners_truth(0.5, True), partial(corners, sigma=0.5, diagonal=True)),
         Case("four clouds on the axes", corners_truth(0.3, False), partial(corners, sigma=0.3, diagonal=False)),
-        Case("zeros shared .7, ρ .5", zero_truth(0.7, 0.5, True), partial(zero_inflated, zero=0.7, rho=0.5, shared=True)),
-        Case("zeros apart .2, ρ .9", zero_truth(0.2, 0.9, False), partial(zero_inflated, zero=0.2, rho=0.9, shared=False)),
+        Case(
+            "zeros shared .7, ρ .5", zero_truth(0.7, 0.5, True), partial(zero_inflated, zero=0.7, rho=0.5, shared=True)
+        ),
+        Case(
+            "zeros apart .2, ρ .9", zero_truth(0.2, 0.9, False), partial(zero_inflated, zero=0.2, rho=0.9, shared=False)
+        ),
         Case("normal ρ .5 rounded to 1", rounded_truth(0.5, 1.0), partial(rounded_normal, rho=0.5, step=1.0)),
         Case("normal ρ .9 rounded to .1", rounded_truth(0.9, 0.1), partial(rounded_normal, rho=0.9, step=0.1)),
         Case("Poisson counts of rate 3x", counts_truth(3.0), partial(counts, rate=3.0)),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.information import automatic_choice, drawn_rows
+from latentry.information import automatic_choice, candidates, drawn_rows
 
 
 @pytest.fixture
@@ -66,12 +66,12 @@ def test_the_error_is_that_of_the_drawn_rows():
     # forty draws of 400 among 4000 rows; their standard deviation is known to 11 %, the bars are three times that away
     x, y = bent(np.random.default_rng(0), 4000)
     found = [
-        automatic_choice.neighbour_candidate("rows", x, y, k=5, rows=np.random.default_rng(i).permutation(4000)[:400])
+        candidates.neighbour_candidate("rows", x, y, k=5, rows=np.random.default_rng(i).permutation(4000)[:400])
         for i in range(40)
     ]
     spread, error = np.std([c.value for c in found], ddof=1), np.mean([c.error for c in found])
     assert 0.67 < spread / (error * np.sqrt(1 - 400 / 4000)) < 1.33
-    every = automatic_choice.neighbour_candidate("rows", x, y, k=5)
+    every = candidates.neighbour_candidate("rows", x, y, k=5)
     assert abs(np.mean([c.value for c in found]) - every.value) < 4 * error / np.sqrt(
         40
     )  # no bias: one in 10⁴ by chance

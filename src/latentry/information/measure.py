@@ -175,6 +175,7 @@ def _averaged(first: list[_Reading], answers: list[Answer], structure: Structure
     why = f"{structure.said}: mean over {count} draws of {structure.independent} rows{size}"
     answer = replace(
         answers[0], value=float(values.mean()), shortfall=float(np.mean([a.shortfall for a in answers])),
+        excess=float(np.mean([a.excess for a in answers])),
         reason="; ".join(filter(None, [answers[0].reason, why])),
     )  # fmt: skip
     freedom = min(first[0].freedom, structure.independent - 1)
@@ -192,7 +193,7 @@ def _all_rows(question: Question, estimator: str, *, errors: bool) -> _Reading:
 def _interval(found: _Reading, confidence: float, *, infinite: bool) -> tuple[float, float, tuple[str, ...]]:
     """Return both ends, and what to know about them."""
     low, high = interval(found.answer.value, found.error, confidence, found.freedom)
-    high += found.answer.shortfall
+    low, high = low - found.answer.excess, high + found.answer.shortfall
     if infinite or np.isinf(found.answer.value):
         return low, np.inf, ()
     return low, high, (SHORT,) if np.isnan(low) else ()
