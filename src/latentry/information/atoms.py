@@ -24,7 +24,7 @@ Array = np.ndarray
 OFTEN = 0.02  # of the rows have a value that counts as an atom
 SELDOM = 0.05  # of the other values may repeat
 FEWEST_ROWS = 20  # of a pattern whose neighbours are counted
-SHARED = 1.2  # rows share neighbours: the spread of their terms understates the error by so much, as measured
+SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
 
 
 def has_atoms(question: Question) -> bool:

@@ -24,6 +24,7 @@ from latentry.information.candidates import (
     neighbour_candidate,
     neighbour_candidates,
     neighbour_counts,
+    preferred,
 )
 from latentry.information.discrete import discrete_information
 from latentry.information.drawn_rows import LOW_DIMENSION, MOST_ROWS, drawn_rows, drawn_words, mean_and_error, settings
@@ -141,7 +142,7 @@ def _continuous(question: Question) -> Answer:
         return _too_few(question, neighbour_counts(x, y, scores, min(k, len(x) - 1), None))
     copula, why = _parametric(question, ranks)
     ratio = copula.log_ratio(copula.scores(ranks))
-    best = max(neighbour_candidates(x, y, scores, seed, k), key=lambda c: c.value)
+    best = preferred(neighbour_candidates(x, y, scores, seed, k))
     two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
     # What the copula reads on the rows of `best`:
@@ -164,7 +165,8 @@ def _continuous(question: Question) -> Answer:
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
     """Answer by neighbour counts or learned functions, with room above for what they miss."""
-    missing = best.missing()
+    excess = best.excess()
+    missing = max(best.missing(), excess / 2)
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
     spoken += [f"the answer was measured on single pairs of columns and {OFF}"] if best.low_side else []
     spoken += drawn_words(best.rows, question.x.n)
@@ -174,7 +176,7 @@ def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
             f"{question.say(missing)}, extrapolated, and {OFF}"
         )
     return Answer(
-        best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn, best.excess()
+        best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn, excess
     )
 
 

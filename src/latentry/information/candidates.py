@@ -16,11 +16,11 @@ from latentry.information.normalisers import linf
 from latentry.information.ranks import uniforms
 from latentry.information.underestimation import extrapolated
 
-__all__ = ["FEWEST_ROWS", "Candidate", "neighbour_candidate", "neighbour_candidates", "neighbour_counts"]
+__all__ = ["FEWEST_ROWS", "Candidate", "neighbour_candidate", "neighbour_candidates", "neighbour_counts", "preferred"]
 
 Array = np.ndarray
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
-SHARED = 1.2  # rows share neighbours: the spread of their terms understates the error by so much, as measured
+SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
 # Times the difference between readings in two coordinates, of which the truth knows nothing: so much too high an answer may be.
 COORDINATES = 1.0
 
@@ -113,6 +113,16 @@ def neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Arra
     """Count neighbours on normal scores and on scaled blocks."""
     coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
     return [neighbour_candidate(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
+
+
+def preferred(candidates: list[Candidate]) -> Candidate:
+    """Return the first candidate, unless another reads more beyond two standard errors of their paired difference.
+
+    The largest of several readings is too high by chance alone.
+    """
+    first = candidates[0]
+    best = max(candidates, key=lambda c: c.value)
+    return best if best.value - first.value > 2 * mean_and_error(best.local - first.local)[1] else first
 
 
 def neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
