@@ -62,7 +62,17 @@ class Candidate:
 
 
 def neighbour_candidate(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
-    """Estimate by counting neighbours, around all rows or around some."""
+    """Estimate by counting neighbours, around all rows or around some.
+
+    Args:
+        coordinates: Their name.
+        *parts: Blocks in these coordinates: x, y and, if any, z.
+        k: Neighbours.
+        rows: The rows to ask, None for all.
+
+    Returns:
+        The candidate.
+    """
     local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
     value, error = mean_and_error(local)
 
@@ -110,7 +120,18 @@ def _pair_candidate(x: Array, y: Array, scores: list[Array], k: int) -> Candidat
 
 
 def neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
-    """Count neighbours on normal scores and on scaled blocks."""
+    """Count neighbours on normal scores and on scaled blocks.
+
+    Args:
+        x: Rows.
+        y: Rows.
+        scores: Normal scores of both.
+        k: Neighbours.
+        rows: The rows to ask, None for all.
+
+    Returns:
+        Two candidates.
+    """
     coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
     return [neighbour_candidate(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
 
@@ -119,6 +140,12 @@ def preferred(candidates: list[Candidate]) -> Candidate:
     """Return the first candidate, unless another reads more beyond two standard errors of their paired difference.
 
     The largest of several readings is too high by chance alone.
+
+    Args:
+        candidates: At least one, about the same rows.
+
+    Returns:
+        One of them.
     """
     first = candidates[0]
     best = max(candidates, key=lambda c: c.value)
@@ -126,7 +153,18 @@ def preferred(candidates: list[Candidate]) -> Candidate:
 
 
 def neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
-    """Count neighbours on scores, on scaled blocks and, in many columns, on learned functions and on pairs of columns."""
+    """Count neighbours on scores, on scaled blocks and, in many columns, on learned functions and on pairs of columns.
+
+    Args:
+        x: Rows.
+        y: Rows.
+        scores: Normal scores of both.
+        seed: Of drawn rows, folds and features.
+        k: Neighbours.
+
+    Returns:
+        Candidates, that on normal scores first.
+    """
     rows = drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
     result = neighbour_counts(x, y, scores, k, rows)
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
