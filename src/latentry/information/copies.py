@@ -22,6 +22,7 @@ NEAREST = 4  # neighbours among which copies are looked for
 FARTHER = 10  # neighbours that tell the dimension
 # Probabilities of a jump between neighbours, and the fraction of the rows that must have one so rare: several times chance.
 JUMPS = {1e-4: 0.03, 1e-3: 0.06, 1e-2: 0.25}
+UNCLEAR = 0.04  # of the rows have jumps that are rare, but not very
 MANY = 0.03  # of the rows must have an exact copy
 MOST_COLUMNS = 4  # copies are near in any few of the columns
 MOST_ROWS = 500  # whose neighbours are looked at, before all are
@@ -55,11 +56,11 @@ def copy_groups(question: Question) -> Array | None:
     asked = stream("information/copies", question.options.seed).permutation(len(rows))[:MOST_ROWS]
     distances, _ = tree.query(rows[asked], k=FARTHER + 1)
     dimension = _dimension(distances)
-    rare = [p for p, many in JUMPS.items() if np.mean(_copies(distances, dimension, p) > 0) > many]
-    if not rare and np.mean(distances[:, 1] == 0) <= MANY:
+    seen = {p: float(np.mean(_copies(distances, dimension, p) > 0)) for p in JUMPS}
+    if all(seen[p] <= many for p, many in JUMPS.items()) and np.mean(distances[:, 1] == 0) <= MANY:
         return None
     distances, neighbours = tree.query(rows, k=NEAREST + 2)
-    return _components(_copies(distances, dimension, max(rare, default=0.0)), neighbours, rows, place, n)
+    return _components(_copies(distances, dimension, _bar(seen)), neighbours, rows, place, n)
 
 
 def _probe(columns: list[Array], question: Question) -> tuple[Array, Array | None]:
@@ -90,6 +91,12 @@ def _dimension(distances: Array) -> float:
     slope = np.mean(np.log(far[:, -1:] / far[:, :-1]))
     expected = np.mean([np.sum(1 / np.arange(j, FARTHER)) for j in range(NEAREST + 1, FARTHER)])  # in one dimension
     return float(np.clip(expected / slope, 1.0, MOST_COLUMNS)) if slope > 0 else float(MOST_COLUMNS)
+
+
+def _bar(seen: dict[float, float]) -> float:
+    """The probability below which a jump is taken for one to a copy: higher where copies do not stand out clearly."""
+    finest, coarsest = min(seen), max(seen)
+    return coarsest if seen[coarsest] - seen[finest] < UNCLEAR else 5 * coarsest
 
 
 def _copies(distances: Array, dimension: float, rare: float) -> Array:
