@@ -24,7 +24,7 @@ def test_classifiers_outdo_neighbours_in_many_columns_and_say_so(rng):
     x = rng.standard_normal((1500, 60)) + rng.standard_normal((3, 60))[label] / 4
     found, neighbours = mutual_information(x, label), mutual_information(x, label, estimator="mixed", confidence=None)
     assert found.method.endswith("held out")
-    assert found > 2 * neighbours
+    assert found.low > neighbours
     assert "more than neighbour counts" in found.reason
     assert "lower bound" in found.warnings[0]
 

@@ -92,7 +92,7 @@ def _coordinate_spread(value: float, parts: tuple[Array, ...], k: int) -> float:
     return COORDINATES * abs(float(ksg_local(*(uniforms(p) for p in parts), k=k).mean()) - value)
 
 
-def _pair_candidate(x: Array, y: Array, scores: list[Array], k: int) -> Candidate | None:
+def _pair_candidate(x: Array, y: Array, scores: list[Array], said: str, k: int) -> Candidate | None:
     """Sum over pairs of columns that depend on each other, where there are any."""
     pairs = dependent_pairs(x, y)
     if not pairs.columns:
@@ -107,7 +107,7 @@ def _pair_candidate(x: Array, y: Array, scores: list[Array], k: int) -> Candidat
         return COORDINATES * abs(float(pair_terms(uniforms(x), uniforms(y), pairs, k).mean()) - value)
 
     low_side = len(pairs.measured) < min(x.shape[1], y.shape[1])
-    name = f"ksg1 on {len(pairs.measured)} pairs of columns (k={k})"
+    name = f"ksg1 on {len(pairs.measured)} pairs of columns ({said})"
     return Candidate(
         name,
         local,
@@ -170,7 +170,7 @@ def neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: 
     if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
         some = slice(None) if rows is None else rows
         result.append(replace(_canonical_candidate(x[some], y[some], seed, settings(k, rows), k), rows=rows))
-        pairs = _pair_candidate(x[some], y[some], [s[some] for s in scores], k)
+        pairs = _pair_candidate(x[some], y[some], [s[some] for s in scores], settings(k, rows), k)
         result += [] if pairs is None else [replace(pairs, rows=rows)]
     return result
 
