@@ -18,6 +18,7 @@ from latentry.information.underestimation import extrapolated
 __all__ = ["label_answer"]
 
 Array = np.ndarray
+USUAL = 0.5  # of the rows must have more than k of their label
 TINY = 0.005  # nats by which a classifier must say more
 
 
@@ -37,6 +38,8 @@ def label_answer(question: Question) -> Answer:
     rows = drawn_rows(question.x.n, scaled.shape[1] + 1, seed)
     local = ross_local(scaled, codes, k=k, asked=rows)
     value, error = mean_and_error(local)
+    if np.mean(np.bincount(codes)[codes] > k) < USUAL:
+        error = np.nan  # labels too rare for their own neighbours: the terms do not tell the error
     if numbers.d > LOW_DIMENSION:
         least = max(value, 0.0) + TINY
         learned = held_out_bound(numbers.values, codes, seed, least)
