@@ -49,10 +49,13 @@ def test_mi_with_labels_in_bits(call, pair):
 
 def test_mi_of_rows_in_time(call, pair):
     files = (pair / "x.npy", pair / "y.npy", "--estimator", "ksg", "--k", 4)
-    plain, serial = (json.loads(call("mi", *files, *more, "--json")[1]) for more in ((), ("--serial",)))
+    np.save(pair / "who.npy", np.arange(len(np.load(pair / "x.npy"))) // 2)
+    options = ((), ("--time", "rows"), ("--groups", pair / "who.npy"), ("--groups", pair / "who.npy", "--test", "19"))
+    plain, timed, grouped, tested = (json.loads(call("mi", *files, *more, "--json")[1]) for more in options)
     assert plain["method"] == "ksg1 (k=4)"
-    assert serial["value"] == plain["value"]
-    assert serial["low"] != plain["low"]
+    assert timed["value"] == plain["value"]  # rows without memory
+    assert "groups: mean over 2 draws" in grouped["reason"]
+    assert tested["p_value"] == 0.05
 
 
 def test_mi_of_a_variable_with_itself_is_valid_json(call, pair):

@@ -41,29 +41,44 @@ def mi(
     test: Annotated[int, typer.Option(help="Also test independence with this many permutations.")] = 0,
     k: Annotated[int | None, typer.Option(help="Number of neighbours, for the estimators that count them.")] = None,
     bins: Annotated[int | None, typer.Option(help="Number of bins of each column, for binned.")] = None,
-    serial: Annotated[
-        bool, typer.Option("--serial", help="Rows are in the order of time: give wider intervals.")
-    ] = False,
+    groups: Annotated[
+        str | None, typer.Option(help="Group (subject, batch) of each row: an npy file, or a column of the table.")
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="Time of each row: an npy file, or a column of the table; 'rows' for their own order."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
 ) -> None:
     """Estimate the mutual information of two sets of columns, whatever their units, with an interval."""
     blocks = _arrays(x, y, given) if y is not None else _columns(x, x_columns, y_columns, given)
+    table = x if y is None else None
+    group_of_row = None if groups is None else _each_row(table, groups, "--groups")
+    moment = None if time is None else True if time == "rows" else _each_row(table, time, "--time")
     labels = None if discrete is None else tuple(name.strip() for name in discrete.split(",") if name.strip())
     scaling = None if normalize == "none" else normalize
     estimate = mutual_information(
         *blocks, estimator=estimator, normalize=scaling, units=units, confidence=confidence, seed=seed, discrete=labels,
-        k=k, bins=bins, serial=serial,
+        k=k, bins=bins, groups=group_of_row, time=moment,
     )  # fmt: skip
     result = {"value": float(estimate), **estimate.as_dict()}
     lines = [repr(estimate), *filter(None, [estimate.reason]), *(f"note: {words}" for words in estimate.warnings)]
     if test:
         judged = independence_test(
-            *blocks, estimator=_tester(estimator), normalize=scaling, permutations=test, seed=seed, discrete=labels, k=k
-        )
+            *blocks, estimator=_tester(estimator), normalize=scaling, permutations=test, seed=seed, discrete=labels, k=k,
+            groups=group_of_row, time=moment,
+        )  # fmt: skip
         result["p_value"] = judged.p_value
         lines.append(f"independence, by {_tester(estimator)}: {judged}")
     answer(result, "\n".join(lines), as_json=json)
+
+
+def _each_row(table: Path | None, name: str, option: str) -> np.ndarray:
+    """Read what is given for each row: a column of the table, or an npy file."""
+    if table is not None:
+        return pick(read_columns(table), name, option)[0]
+    return _array(Path(name)).reshape(-1)
 
 
 def _tester(estimator: str) -> str:

@@ -11,23 +11,32 @@ copula that reads too much.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy import special
 
 from latentry.data import normal_scores
-from latentry.information.canonical_variates import held_out_variates
+from latentry.information.atoms import atom_answer, has_atoms
+from latentry.information.candidates import (
+    FEWEST_ROWS,
+    Candidate,
+    neighbour_candidate,
+    neighbour_candidates,
+    neighbour_counts,
+    preferred,
+)
 from latentry.information.discrete import discrete_information
+from latentry.information.drawn_rows import LOW_DIMENSION, MOST_ROWS, drawn_rows, drawn_words, mean_and_error, settings
 from latentry.information.gaussian import gaussian_information
-from latentry.information.ksg import ksg_local
+from latentry.information.hidden_dependence import hidden_dependence
+from latentry.information.label_choice import label_answer
 from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
-from latentry.information.normalisers import linf
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
 from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula
-from latentry.information.underestimation import extrapolated, residue
+from latentry.information.underestimation import residue
+from latentry.streams import stream
 
 __all__ = ["auto_answer"]
 
@@ -35,43 +44,8 @@ Array = np.ndarray
 
 DOUBT = 3.0  # standard errors of a paired difference that refute a copula
 TINY = 0.01  # nats: differences below this are not worth a change of method
-LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
-FEWEST_ROWS = 100  # for splitting off rows and learning functions
 OFF = "may still be too low"
 LOW_SIDE = "neighbour counts in many dimensions err on the low side by an unknown amount"
-MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An estimate that can be taken apart row by row.
-
-    Args:
-        name: Of the method.
-        local: Contribution of each row.
-        value: Their mean, in nats.
-        error: Its standard error.
-        missing: Computes, when asked, how much the value may be too low.
-        learned: Whether it was measured on learned functions.
-        rows: The rows that `local` speaks of, None for all of them.
-    """
-
-    name: str
-    local: Array
-    value: float
-    error: float
-    missing: Callable[[], float]
-    learned: bool = False
-    rows: Array | None = None
-
-    def of(self, values: Array) -> Array:
-        """Return the values of the rows that `local` speaks of."""
-        return values if self.rows is None else values[self.rows]
-
-    @property
-    def drawn(self) -> float:
-        """Return the standard error, if not all rows were looked at, else 0."""
-        return 0.0 if self.rows is None else self.error
 
 
 def auto_answer(question: Question) -> Answer:
@@ -88,6 +62,10 @@ def auto_answer(question: Question) -> Answer:
         labels = [b.values[:, 0] for b in question.blocks]
         value = discrete_information(*labels, correction=question.options.correction)
         return Answer(value, "discrete", "", reason="all variables are labels: counts")
+    if _one_label(question):
+        return label_answer(question)
+    if not any(kinds) and question.given is None and has_atoms(question):
+        return atom_answer(question)
     if any(kinds) or _heavily_tied(question):
         return mixed_answer(question, every_row=False)
     answer = _continuous(question) if question.given is None else _conditional(question)
@@ -108,29 +86,20 @@ def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     """Answer by Ross when exactly one of x, y is a label and nothing is given, by Mesner–Shalizi otherwise."""
     k, name = question.options.neighbours(5), question.normaliser("linf")
     parts, n = question.numbers(name), question.x.n
-    rows = None if every_row else _drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
-    if question.given is None and question.x.discrete != question.y.discrete:
+    rows = None if every_row else drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
+    if _one_label(question):
         numbers, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
         local = ross_local(numbers, label.values[:, 0], k=k, asked=rows)
-        method, why = f"mixed (Ross, {_settings(k, rows)})", f"{label.name} is a label"
+        method, why = f"mixed (Ross, {settings(k, rows)})", f"{label.name} is a label"
     else:
         local = mesner_shalizi_local(*parts, k=k, asked=rows)
-        method, why = f"mixed (Mesner–Shalizi, {_settings(k, rows)})", "labels or repeated values"
-    value, error = (float(local.mean()), 0.0) if rows is None else _mean_and_error(local)
-    return Answer(value, method, name, reason=why, warnings=_drawn_words(rows, n), drawn=error)
+        method, why = f"mixed (Mesner–Shalizi, {settings(k, rows)})", "labels or repeated values"
+    value, error = (float(local.mean()), 0.0) if rows is None else mean_and_error(local)
+    return Answer(value, method, name, reason=why, warnings=drawn_words(rows, n), drawn=error)
 
 
-def _settings(k: int, rows: Array | None) -> str:
-    return f"k={k}" if rows is None else f"k={k}, {len(rows)} rows"
-
-
-def _drawn_words(rows: Array | None, n: int) -> tuple[str, ...]:
-    """Return a sentence when not all rows were looked at."""
-    if rows is None:
-        return ()
-    return (
-        f"neighbours were counted around {len(rows)} of the {n} rows, drawn by seed: the interval is that of so many rows",
-    )
+def _one_label(question: Question) -> bool:
+    return question.given is None and question.x.discrete != question.y.discrete
 
 
 def _conditional(question: Question) -> Answer:
@@ -139,13 +108,13 @@ def _conditional(question: Question) -> Answer:
     n, columns = question.x.n, sum(p.shape[1] for p in parts)
     if n <= 2 * columns:
         return _too_few(question, [neighbour_candidate("normal scores", *parts, k=min(k, n - 1))])
-    neighbours = neighbour_candidate("normal scores", *parts, k=k, rows=_drawn_rows(n, columns, question.options.seed))
+    neighbours = neighbour_candidate("normal scores", *parts, k=k, rows=drawn_rows(n, columns, question.options.seed))
     plain = gaussian_information(*parts)
     gap = neighbours.value - plain
     low_dimension = columns <= LOW_DIMENSION
     why = f"neighbour counts read {question.say(neighbours.value)}, a Gaussian copula {question.say(plain)}"
     if abs(gap) > DOUBT * neighbours.error + TINY and (gap > 0 or low_dimension):
-        spoken = (*(() if low_dimension else (LOW_SIDE,)), *_drawn_words(neighbours.rows, n))
+        spoken = (*(() if low_dimension else (LOW_SIDE,)), *drawn_words(neighbours.rows, n))
         return Answer(neighbours.value, f"auto: {neighbours.name}", "copula", None, why, spoken, drawn=neighbours.drawn)
     return Answer(
         plain, "auto: gaussian", "copula", None, f"{why}: no contradiction", _conditional_doubts(question, parts)
@@ -164,45 +133,65 @@ def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ..
     return _assumption(question, "Gaussian")
 
 
-def _mean_and_error(local: Array) -> tuple[float, float]:
-    return float(local.mean()), float(local.std(ddof=1) / np.sqrt(len(local)))
-
-
 def _continuous(question: Question) -> Answer:
     x, y = question.x.values, question.y.values
     seed, k = question.options.seed, question.options.neighbours(5)
     ranks = uniforms(np.hstack([x, y]))
     scores = np.split(special.ndtri(ranks), [x.shape[1]], axis=1)
     if len(x) <= 2 * (x.shape[1] + y.shape[1]):
-        return _too_few(question, _neighbour_counts(x, y, scores, min(k, len(x) - 1), None))
+        return _too_few(question, neighbour_counts(x, y, scores, min(k, len(x) - 1), None))
     copula, why = _parametric(question, ranks)
     ratio = copula.log_ratio(copula.scores(ranks))
-    best = max(_neighbour_candidates(x, y, scores, seed, k), key=lambda c: c.value)
+    best = preferred(neighbour_candidates(x, y, scores, seed, k))
+    two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
     kind = "gaussian" if np.isinf(copula.freedom) else f"student (ν={copula.freedom:.3g})"
     # What the copula reads on the rows of `best`:
     same_rows = copula.information + float(best.of(ratio).mean() - ratio.mean())
-    gap, doubt = best.value - same_rows, DOUBT * _mean_and_error(best.local - best.of(ratio))[1] + TINY
-    two_sided = x.shape[1] + y.shape[1] <= LOW_DIMENSION
+    gap, doubt = best.value - same_rows, DOUBT * mean_and_error(best.local - best.of(ratio))[1] + TINY
     if gap > doubt or (two_sided and -gap > doubt):
         verb = "more" if gap > 0 else "less"
         why = f"{best.name} reads {question.say(abs(gap))} {verb} than the {kind} copula (doubt begins at {question.say(doubt)})"
         return _free_answer(question, best, why)
     why = f"{why}; {best.name} ({question.say(best.value)}) does not contradict it ({question.say(copula.information)})"
-    answer = Answer(copula.information, f"auto: {kind}", "copula", copula.error(ratio), why)
-    return _doubted(question, answer, best, scores)
+    # What is left of the disagreement beyond one standard error counts as uncertainty: up, and where counts are unbiased down too.
+    beyond = abs(gap) - (doubt - TINY) / DOUBT
+    answer = Answer(
+        copula.information, f"auto: {kind}", "copula", copula.error(ratio), why,
+        shortfall=max(0.0, beyond) if gap > 0 else 0.0,
+        excess=max(0.0, beyond) if gap < 0 and two_sided else 0.0,
+    )  # fmt: skip
+    return _unseen(question, _doubted(question, answer, best, scores), scores)
 
 
 def _free_answer(question: Question, best: Candidate, why: str) -> Answer:
     """Answer by neighbour counts or learned functions, with room above for what they miss."""
-    missing = best.missing()
+    excess = best.excess()
+    missing = max(best.missing(), excess / 2)
     spoken = [f"the answer was measured on learned functions of x and y and {OFF}"] if best.learned else []
-    spoken += _drawn_words(best.rows, question.x.n)
+    spoken += [f"the answer was measured on single pairs of columns and {OFF}"] if best.low_side else []
+    spoken += drawn_words(best.rows, question.x.n)
     if missing > 2 * best.error:
         spoken.append(
             "the answer still grows with finer neighbourhoods and more rows: the upper end was raised by "
             f"{question.say(missing)}, extrapolated, and {OFF}"
         )
-    return Answer(best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn)
+    return Answer(
+        best.value, f"auto: {best.name}", "copula", best.error, why, tuple(spoken), missing, best.drawn, excess
+    )
+
+
+def _unseen(question: Question, answer: Answer, scores: list[Array]) -> Answer:
+    """Test an answer near zero in many columns for dependence that it missed; there is no upper end then."""
+    near_zero = answer.error is None or answer.value < 2 * answer.error + TINY
+    if not near_zero or sum(s.shape[1] for s in scores) <= LOW_DIMENSION or len(scores[0]) < FEWEST_ROWS:
+        return answer
+    found = hidden_dependence(scores[0], scores[1], question.options.seed)
+    if found is None:
+        return answer
+    spoken = (
+        f"x and y depend on each other ({found}), which the answer does not show: it is too low by an unknown amount"
+    )
+    return replace(answer, warnings=(*answer.warnings, spoken), shortfall=np.inf)
 
 
 def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[Array]) -> Answer:
@@ -213,7 +202,7 @@ def _doubted(question: Question, answer: Answer, best: Candidate, scores: list[A
     result = residue(x, y)
     if not result.refuted:
         return replace(answer, warnings=_assumption(question, "Gaussian"))
-    missing = max(result.gain, best.value + best.missing() - answer.value, 0.0)
+    missing = max(result.gain, best.value + best.missing() - answer.value, answer.shortfall)
     spoken = (
         f"the Gaussian copula leaves dependence out ({result.where}, p = {result.p_value:.1g}): the upper end was raised by "
         f"{question.say(missing)}, and {OFF}"
@@ -242,7 +231,7 @@ def _parametric(question: Question, ranks: Array) -> tuple[EllipticalCopula, str
     rows, cut, seed = np.hstack([b.values for b in question.blocks]), question.x.d, question.options.seed
     plain = fit_gaussian_copula(ranks, cut)
     if len(rows) > MOST_ROWS:
-        rows = rows[np.random.default_rng(seed).choice(len(rows), MOST_ROWS, replace=False)]
+        rows = rows[stream("information/student rows", seed).choice(len(rows), MOST_ROWS, replace=False)]
         ranks = uniforms(rows)
     heavy = fit_student_copula(ranks, cut)
     if np.isinf(heavy.freedom) or len(rows) < FEWEST_ROWS:
@@ -263,12 +252,12 @@ def _held_out_gain(rows: Array, cut: int, seed: int) -> tuple[float, float]:
             _bound_terms(fit(inside, cut), outside, seed) for fit in (fit_gaussian_copula, fit_student_copula)
         )
         gains[held] = heavy - plain
-    return _mean_and_error(gains)
+    return mean_and_error(gains)
 
 
 def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: int = 8) -> Array:
     """Return terms whose mean is E[T] − log E′[exp T], T the log-ratio of paired and T′ of shuffled rows: at most I(X; Y)."""
-    rng, cut, scores = np.random.default_rng(seed), copula.dim_x, copula.scores(ranks)
+    rng, cut, scores = stream("information/partners", seed), copula.dim_x, copula.scores(ranks)
     weight_x, weight_y = np.zeros(len(scores)), np.zeros(len(scores))
     for _ in range(shuffles):
         partner = rng.permutation(len(scores))
@@ -280,71 +269,3 @@ def _bound_terms(copula: EllipticalCopula, ranks: Array, seed: int, shuffles: in
     correction = (weight_x + weight_y) / level - 2
     terms: Array = copula.log_ratio(scores) - np.log(level) - correction
     return terms
-
-
-def neighbour_candidate(coordinates: str, *parts: Array, k: int, rows: Array | None = None) -> Candidate:
-    """Estimate by counting neighbours, around all rows or around some."""
-    local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
-    value, error = _mean_and_error(local)
-
-    def missing() -> float:
-        coarse = min(2 * k, len(parts[0]) - 1)
-        return extrapolated(value, float(ksg_local(*parts, k=coarse, asked=rows).mean()), 1 / columns)
-
-    return Candidate(f"ksg1 on {coordinates} ({_settings(k, rows)})", local, value, error, missing, rows=rows)
-
-
-def _drawn_rows(n: int, columns: int, seed: int) -> Array | None:
-    """Draw the rows whose neighbours are counted: None for all, unless there are many and the search is slow.
-
-    In up to three dimensions a search takes n log n steps; in many it nears n for every row, and all rows would take n².
-    """
-    if columns <= LOW_DIMENSION or n <= MOST_ROWS:
-        return None
-    return np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
-
-
-def _neighbour_counts(x: Array, y: Array, scores: list[Array], k: int, rows: Array | None) -> list[Candidate]:
-    coordinates = {"normal scores": scores, "scaled blocks": [linf(x), linf(y)]}
-    return [neighbour_candidate(name, *parts, k=k, rows=rows) for name, parts in coordinates.items()]
-
-
-def _neighbour_candidates(x: Array, y: Array, scores: list[Array], seed: int, k: int) -> list[Candidate]:
-    rows = _drawn_rows(len(x), x.shape[1] + y.shape[1], seed)
-    result = _neighbour_counts(x, y, scores, k, rows)
-    if x.shape[1] + y.shape[1] > LOW_DIMENSION and len(x) >= FEWEST_ROWS:
-        some = slice(None) if rows is None else rows
-        result.append(replace(_canonical_candidate(x[some], y[some], seed, _settings(k, rows), k), rows=rows))
-    return result
-
-
-def _canonical_candidate(x: Array, y: Array, seed: int, settings: str, k: int) -> Candidate:
-    """Count neighbours on learned functions; a third reports as many functions as read most in the other thirds."""
-    count = min(3, x.shape[1], y.shape[1])
-    thirds = held_out_variates(x, y, count, seed)
-
-    def read(pair: tuple[Array, Array], m: int, k: int) -> Array:
-        return ksg_local(normal_scores(pair[0][:, :m]), normal_scores(pair[1][:, :m]), k=k)
-
-    result = [[read(third.full, m, k) for m in range(1, count + 1)] for third in thirds]
-    means = np.array([[local.mean() for local in third] for third in result])
-    chosen = [1 + int(np.argmax(np.delete(means, i, axis=0).mean(axis=0))) for i in range(len(thirds))]
-    local = np.empty(len(x))
-    for third, locals_, m in zip(thirds, result, chosen, strict=True):
-        local[third.rows] = locals_[m - 1]
-
-    def missing() -> float:
-        """Return what finer neighbourhoods and, apart from them, more rows to learn from would add; mean over the thirds."""
-        total = []
-        for third, m in zip(thirds, chosen, strict=True):
-            value = float(local[third.rows].mean())
-            total.append(
-                extrapolated(value, float(read(third.full, m, 2 * k).mean()), 1 / m)
-                + extrapolated(value, float(read(third.half(), m, k).mean()), 0.5)
-            )
-        return float(np.mean(total))
-
-    sizes = "/".join(map(str, sorted(set(chosen))))
-    return Candidate(
-        f"canonical ({sizes} variates a side, ksg1, {settings})", local, *_mean_and_error(local), missing, learned=True
-    )

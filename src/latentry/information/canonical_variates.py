@@ -19,6 +19,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from latentry.data import normal_scores
 from latentry.information.ranks import folds
+from latentry.streams import stream
 from latentry.threads import single_threaded
 
 __all__ = ["Variates", "held_out_variates"]
@@ -126,7 +127,7 @@ class _Width:
 
 
 def _prepare(x: Array, y: Array, width: float, parts: list[Array], seed: int) -> _Width:
-    rng = np.random.default_rng(seed)
+    rng = stream("information/features", seed)
     phi_x, phi_y = _features(x, width, rng), _features(y, width, rng)
     features = np.hstack([phi_x, phi_y])
     return _Width(features, tuple(_moments(features[p]) for p in parts), phi_x.shape[1], (x.shape[1], y.shape[1]))

@@ -18,6 +18,7 @@ from latentry.information.normalisers import normalise
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import uniforms
 from latentry.information.student_copula import fit_student_copula
+from latentry.streams import stream
 
 __all__ = ["ESTIMATORS", "TAKES_LABELS"]
 
@@ -45,7 +46,7 @@ def _scanned(question: Question, parts: tuple[Array, ...], k: int, variant: int)
     def largest(rows: Array) -> float:
         return max(float(ksg_local(x, c * rows, k=k, variant=variant).mean()) for c in SCALES)
 
-    rng = np.random.default_rng(question.options.seed)
+    rng = stream("information/scales", question.options.seed)
     shuffled = [largest(y[rng.permutation(len(y))]) for _ in range(SCAN_PERMUTATIONS)]
     excess = max(0.0, float(np.mean(shuffled)))
     why = (

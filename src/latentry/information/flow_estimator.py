@@ -19,6 +19,7 @@ from latentry.data import Batch
 from latentry.information.questions import Answer, Options, Question
 from latentry.information.trained_estimators import Split, chained, error_of, split_rows, train
 from latentry.nets import Dense
+from latentry.streams import stream
 
 __all__ = ["Flow", "FlowTriple", "flow_answer"]
 
@@ -62,7 +63,7 @@ class Flow(eqx.Module):
         covariance = np.atleast_2d(np.cov(rows.T)) + 1e-6 * np.eye(d)
         self.centre = jnp.asarray(rows.mean(axis=0), dtype=jnp.float32)
         self.unmix = jnp.asarray(np.linalg.inv(np.linalg.cholesky(covariance)), dtype=jnp.float32)
-        rng = np.random.default_rng(d)  # orders are part of the architecture, the same in every run
+        rng = stream("information/flow orders", d)  # orders are part of the architecture, the same in every run
         orders = [tuple(map(int, rng.permutation(d))) for _ in range(LAYERS if d > 1 else 0)]
         keys = jax.random.split(key, max(1, len(orders)))
         self.couplings = tuple(Coupling(d, order, key=k) for order, k in zip(orders, keys, strict=False))

@@ -15,26 +15,34 @@ from latentry.information.estimators import ESTIMATORS, without_constant_columns
 from latentry.information.measure import check_names, label_roles
 from latentry.information.normalisers import normalise
 from latentry.information.questions import Options, Question
+from latentry.information.row_checks import Finding, row_structure
+from latentry.information.row_structure import Series
 from latentry.information.uncertainty import (
     PermutationTest,
     local_permutation,
     permutation_p_value,
     stratified_permutation,
 )
+from latentry.streams import stream
 
 __all__ = ["independence_test"]
 
 Array = np.ndarray
+FEWEST_ROWS = 10  # that are shuffled
+Shuffle = Callable[[np.random.Generator], Array]
 
 
 def independence_test(
     x: ArrayLike, y: ArrayLike, given: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
     permutations: int = 199, seed: int = 0, discrete: Iterable[str] | None = None, k: int | None = None,
+    groups: ArrayLike | None = None, time: ArrayLike | bool | None = None,
 ) -> PermutationTest:  # fmt: skip
     """Test whether I(X; Y | Z) is larger than chance: p = (1 + b)/(1 + B) over shuffles of y, among rows with similar z if given.
 
     Without `given`, or given labels, the p-value is exact: at most α of independent pairs have p ≤ α. Given numbers, the test is
-    approximate.
+    approximate. Groups are exchanged as wholes, which is exact too; series are shifted in a circle, which is right for long
+    ones. Without groups and time, copies of rows are looked for and exchanged together, and of rows that resemble those before
+    them only some that lie far apart are used; `kind` says so.
 
     Args:
         x: Rows of the first variable.
@@ -46,6 +54,8 @@ def independence_test(
         seed: Of the shuffles.
         discrete: Which of "x", "y", "given" are labels.
         k: Neighbours, for estimators that count them.
+        groups: One label for each row, if rows of a group may depend on each other.
+        time: One number for each row, or True for rows in the order of time; False if the order has no meaning.
 
     Returns:
         Statistic and p-value.
@@ -65,14 +75,34 @@ def independence_test(
     question = Question(*blocks, options=Options(normalize, k, seed=seed))
     if constant_caution(question):
         return PermutationTest(0.0, 1.0, permutations, "constant variable")
-    question = without_constant_columns(question)
-    rng, rule, (shuffle, kind) = np.random.default_rng(seed), ESTIMATORS[estimator], _shuffler(question)
+    question, rng = without_constant_columns(question), stream("information/permutations", seed)
+    question, shuffle, kind = _structured(question, row_structure(question, groups, time), rng)
+    rule = ESTIMATORS[estimator]
+    if question.x.n < FEWEST_ROWS:
+        return PermutationTest(np.nan, 1.0, 0, f"too few rows to shuffle; {kind}")
     observed = rule(question).value
     values = [rule(_with_y(question, shuffle(rng))).value for _ in range(permutations)]
     return PermutationTest(observed, permutation_p_value(observed, np.array(values)), permutations, kind)
 
 
-def _shuffler(question: Question) -> tuple[Callable[[np.random.Generator], Array], str]:
+def _structured(question: Question, found: Finding, rng: np.random.Generator) -> tuple[Question, Shuffle, str]:
+    """Choose the rows and what changes places.
+
+    Whole groups, or the series as a whole; but rows that may be taken for independent where there is a condition, which y would
+    lose, and where the series was found and not declared: it may consist of groups, which a shift would tear apart.
+    """
+    structure = found.structure
+    if structure is None:
+        return (question, *_shuffler(question))
+    if question.given is None and not (found.warnings and isinstance(structure, Series)):
+        kind = "; ".join([structure.exchange, *found.warnings])
+        return question.take(structure.arranged(rng)), structure.shuffled, kind
+    rows = structure.draws(rng, 1)[0]
+    shuffle, kind = _shuffler(thinned := question.take(rows))
+    return thinned, shuffle, "; ".join([f"{kind} among {len(rows)} independent rows", *found.warnings])
+
+
+def _shuffler(question: Question) -> tuple[Shuffle, str]:
     """Choose how rows of y may change places without changing how y goes with z."""
     n, given = question.x.n, question.given
     if given is None:

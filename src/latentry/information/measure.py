@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +15,18 @@ from latentry.information.cautions import cautions, constant_caution, identity_c
 from latentry.information.estimators import ESTIMATORS, TAKES_LABELS, without_constant_columns
 from latentry.information.normalisers import NORMALISERS
 from latentry.information.questions import Answer, Options, Question
+from latentry.information.row_checks import Finding, row_structure
+from latentry.information.row_structure import MOST_DRAWS, Structure
 from latentry.information.uncertainty import check_confidence, interval, subsampling_error
+from latentry.streams import stream
 
 __all__ = ["mutual_information"]
 
 Array = np.ndarray
 SHORT = "too few rows for an interval: give more, or read the value alone"
+FEWEST_INDEPENDENT = 20  # rows that an estimate from independent rows asks for
+ERROR_DRAWS = 3  # draws whose own error is computed
+TRAINED = ("mine", "infonce", "nwj", "smile", "flow")  # take one draw: each is trained anew
 
 
 def mutual_information(
@@ -39,7 +45,8 @@ def mutual_information(
     correction: str = "miller_madow",
     scan_scale: bool = False,
     steps: int | None = None,
-    serial: bool = False,
+    groups: ArrayLike | None = None,
+    time: ArrayLike | bool | None = None,
 ) -> Estimate:
     """Estimate I(X; Y), or I(X; Y | Z), of paired rows; the answer does not depend on the units of x, y or z.
 
@@ -60,7 +67,11 @@ def mutual_information(
         correction: of discrete entropies: "plugin", "miller_madow", "jackknife", "bayes".
         scan_scale: for KSG, search the size of y for the largest answer and subtract what the search finds in shuffled rows.
         steps: of training, for the trained estimators.
-        serial: rows are in the order of time and depend on those before them; the interval then comes from stretches of rows.
+        groups: one label for each row; rows of a group (subject, batch, plate) may depend on each other. The estimate is then the
+            mean over draws of one row a group.
+        time: one number for each row, or True for rows in the order of time; the estimate is then the mean over draws of
+            rows so far apart that the series has forgotten. Without groups and time, copies of rows and rows that resemble
+            those before them are looked for, and a warning says what was found; False says that the order has no meaning.
 
     Returns:
         Value, interval, method, reason and cautions.
@@ -81,9 +92,9 @@ def mutual_information(
     check_units(units)
     question = Question(
         *as_blocks(x, y, given, label_roles(estimator, discrete)),
-        options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units, serial),
+        options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units),
     )
-    return _estimate(question, estimator, confidence).to(units)
+    return _estimate(question, estimator, confidence, row_structure(question, groups, time)).to(units)
 
 
 def check_names(estimator: str, normalize: str | None) -> None:
@@ -108,7 +119,7 @@ def label_roles(estimator: str, discrete: Iterable[str] | None) -> Iterable[str]
     return ()
 
 
-def _estimate(question: Question, estimator: str, confidence: float | None) -> Estimate:
+def _estimate(question: Question, estimator: str, confidence: float | None, rows: Finding) -> Estimate:
     n, level = question.x.n, np.nan if confidence is None else confidence
     reason = constant_caution(question)
     if reason:
@@ -116,10 +127,11 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
     identity = identity_caution(question)
     spoken = (*([identity] if identity else []), *cautions(question, estimator), *unused_caution(question, estimator))
     question = without_constant_columns(question)
-    answer = ESTIMATORS[estimator](question)
-    low, high = np.nan, np.nan
+    found = _reading(question, estimator, rows.structure, errors=confidence is not None)
+    answer, low, high = found.answer, np.nan, np.nan
+    spoken = rows.warnings + spoken + found.warnings
     if confidence is not None:
-        low, high, more = _interval(answer, question, estimator, confidence, infinite=bool(identity))
+        low, high, more = _interval(found, confidence, infinite=bool(identity))
         spoken += more
     return Estimate(
         answer.value, low=low, high=high, method=answer.method, normaliser=answer.normaliser, n=n, reason=answer.reason,
@@ -127,35 +139,76 @@ def _estimate(question: Question, estimator: str, confidence: float | None) -> E
     )  # fmt: skip
 
 
-def _interval(
-    answer: Answer, question: Question, estimator: str, confidence: float, *, infinite: bool
-) -> tuple[float, float, tuple[str, ...]]:
-    """Return both ends, and what to know about them."""
+@dataclass(frozen=True)
+class _Reading:
+    """An answer, its standard error (NaN if there is none) with degrees of freedom, and what to know about them."""
+
+    answer: Answer
+    error: float = np.nan
+    freedom: float = np.nan
+    warnings: tuple[str, ...] = ()
+
+
+def _reading(question: Question, estimator: str, structure: Structure | None, *, errors: bool) -> _Reading:
+    """Read all rows, or the mean over draws of rows that may be taken for independent."""
+    if structure is None:
+        return _all_rows(question, estimator, errors=errors)
+    if structure.independent < FEWEST_INDEPENDENT:
+        words = (
+            f"{structure.said}: {structure.independent} independent rows are too few; the answer is that of all rows as if they "
+            "were independent, likely too high, and has no interval"
+        )
+        return _Reading(ESTIMATORS[estimator](question), warnings=(words,))
+    rng = stream("information/draws", question.options.seed)
+    drawn = [question.take(rows) for rows in structure.draws(rng, 1 if estimator in TRAINED else MOST_DRAWS)]
+    first = [_all_rows(q, estimator, errors=errors) for q in drawn[:ERROR_DRAWS]]
+    answers = [r.answer for r in first] + [ESTIMATORS[estimator](q) for q in drawn[ERROR_DRAWS:]]
+    return _averaged(first, answers, structure)
+
+
+def _averaged(first: list[_Reading], answers: list[Answer], structure: Structure) -> _Reading:
+    values, count = np.array([a.value for a in answers]), len(answers)
+    single = float(np.mean([r.error**2 for r in first]))
+    variance = structure.variance_of_mean(single, values)
+    effective = structure.independent * single / variance if variance > 0 else float(structure.independent)
+    size = "" if np.isnan(effective) else f", worth {effective:.0f} independent rows"
+    why = f"{structure.said}: mean over {count} draws of {structure.independent} rows{size}"
+    answer = replace(
+        answers[0], value=float(values.mean()), shortfall=float(np.mean([a.shortfall for a in answers])),
+        excess=float(np.mean([a.excess for a in answers])),
+        reason="; ".join(filter(None, [answers[0].reason, why])),
+    )  # fmt: skip
+    freedom = min(first[0].freedom, structure.independent - 1)
+    return _Reading(answer, float(np.sqrt(variance)), freedom, first[0].warnings)
+
+
+def _all_rows(question: Question, estimator: str, *, errors: bool) -> _Reading:
+    answer = ESTIMATORS[estimator](question)
+    if not errors:
+        return _Reading(answer)
     error, freedom = _error(answer, question, estimator)
-    low, high = interval(answer.value, error, confidence, freedom)
-    spoken = _disagreement(answer, error, question, estimator)
-    if answer.shortfall:
-        high += answer.shortfall
-    if infinite or np.isinf(answer.value):
-        return low, np.inf, spoken
-    return low, high, (*spoken, SHORT) if np.isnan(low) else spoken
+    return _Reading(answer, error, freedom, _disagreement(answer, error, question, estimator))
+
+
+def _interval(found: _Reading, confidence: float, *, infinite: bool) -> tuple[float, float, tuple[str, ...]]:
+    """Return both ends, and what to know about them."""
+    low, high = interval(found.answer.value, found.error, confidence, found.freedom)
+    low, high = low - found.answer.excess, high + found.answer.shortfall
+    if infinite or np.isinf(found.answer.value):
+        return low, np.inf, ()
+    return low, high, (SHORT,) if np.isnan(low) else ()
 
 
 def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, float]:
     """Return the estimator's own standard error, or one by subsampling; NaN if the parts are too small for the estimator."""
-    serial = question.options.serial
-    if answer.error is not None and not serial:
+    if answer.error is not None:
         return answer.error, np.inf
     if np.isinf(answer.value):
         return np.nan, np.nan
     smallest = max(30, 4 * sum(b.d for b in question.blocks), 4 * question.options.neighbours(5))
     try:
         error, freedom = subsampling_error(
-            lambda rows: ESTIMATORS[estimator](question.take(rows)).value,
-            question.x.n,
-            question.options.seed,
-            smallest,
-            serial=serial,
+            lambda rows: ESTIMATORS[estimator](question.take(rows)).value, question.x.n, question.options.seed, smallest
         )
         return float(np.hypot(error, answer.drawn)), freedom
     except DataError:

@@ -29,7 +29,6 @@ class Options:
     seed: int = 0
     steps: int | None = None
     units: str = "nats"
-    serial: bool = False
 
     def neighbours(self, default: int) -> int:
         """Return how many neighbours: the caller's number, or the estimator's own.
@@ -127,6 +126,7 @@ class Answer:
         reason: Why this method.
         warnings: Sentences for the reader.
         shortfall: By how much the truth may lie above the value for reasons other than sampling; it raises the upper end.
+        excess: By how much the truth may lie below the value for reasons other than sampling; it lowers the lower end.
         drawn: The standard error of a mean over drawn rows, where not all were looked at; an error by subsampling does not
             know it.
     """
@@ -139,3 +139,4 @@ class Answer:
     warnings: tuple[str, ...] = ()
     shortfall: float = 0.0
     drawn: float = 0.0
+    excess: float = 0.0

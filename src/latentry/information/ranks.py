@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from latentry.streams import stream
+
 __all__ = ["folds", "ranks_within", "uniforms"]
 
 Array = np.ndarray
@@ -58,4 +60,4 @@ def folds(n: int, count: int, seed: int) -> list[Array]:
     Returns:
         Row numbers of each part.
     """
-    return np.array_split(np.random.default_rng(seed).permutation(n), count)
+    return np.array_split(stream("information/folds", seed).permutation(n), count)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from latentry.streams import stream
+
 __all__ = ["lattice_step", "unrounded"]
 
 _NEARLY_ALL = 0.95
@@ -53,7 +55,7 @@ def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = N
     if not any(np.any(step) for step in steps) or _crowded(np.hstack([*parts, *_columns(labels)]), k):
         return tuple(parts)
     return tuple(
-        part + step * (np.random.default_rng([place, len(step)]).random(part.shape) - 0.5)
+        part + step * (stream(f"information/rounding {place}", len(step)).random(part.shape) - 0.5)
         for place, (part, step) in enumerate(zip(parts, steps, strict=True))
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from latentry.data import Dataset
 from latentry.errors import DataError
 from latentry.information.ranks import folds
+from latentry.streams import stream_seed
 from latentry.training import Feed, Phase, Task, run
 
 __all__ = ["DIFFERENCE", "Split", "chained", "error_of", "split_rows", "train"]
@@ -95,7 +96,9 @@ def train(
     training, held_out = Feed(rows, min(BATCH, len(rows))), Feed(chosen, min(MOST_SELECTED, len(chosen)))
     epochs = max(1, round(steps / training.plan.steps))
     phase = Phase("fit", loss, epochs=epochs, learning_rate=learning_rate, patience=patience)
-    trained: Module = run(Task(make, (phase,), training, held_out, seed), progress=False).result
+    trained: Module = run(
+        Task(make, (phase,), training, held_out, stream_seed("information/training", seed)), progress=False
+    ).result
     return trained
 
 

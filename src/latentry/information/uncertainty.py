@@ -16,6 +16,7 @@ from scipy import special, stats
 from scipy.spatial import cKDTree
 
 from latentry.errors import DataError
+from latentry.streams import stream
 
 __all__ = [
     "PermutationTest",
@@ -32,19 +33,15 @@ ROUNDS = 3
 
 
 def subsampling_error(
-    value_of: Callable[[Array], float], n: int, seed: int = 0, smallest: int = 30, *, serial: bool = False
+    value_of: Callable[[Array], float], n: int, seed: int = 0, smallest: int = 30
 ) -> tuple[float, float]:
     """Estimate the standard error of value_of(all rows), and the degrees of freedom behind it.
-
-    Where rows depend on the rows before them, parts are stretches of rows, which keep that dependence, as the block
-    bootstrap does (Politis, Romano and Wolf, Subsampling, 1999). Right if a stretch is much longer than the dependence.
 
     Args:
         value_of: Value on some row numbers.
         n: Rows.
         seed: Of the parts.
         smallest: Rows of a part, at least.
-        serial: Whether rows depend on the rows before them.
 
     Returns:
         Standard error and degrees of freedom; NaN if there are too few rows.
@@ -57,19 +54,11 @@ def subsampling_error(
     parts = min(PARTS, n // smallest)
     if parts < 2:
         return np.nan, np.nan
-    variances = []
-    for order in _orders(n, parts, seed, serial):
-        values = [value_of(part) for part in np.array_split(order, parts)]
+    variances, rng = [], stream("information/subsamples", seed)
+    for _ in range(ROUNDS):
+        values = [value_of(part) for part in np.array_split(rng.permutation(n), parts)]
         variances.append(np.var(values, ddof=1) / parts)
     return float(np.sqrt(np.mean(variances))), float(parts - 1)
-
-
-def _orders(n: int, parts: int, seed: int, serial: bool) -> list[Array]:
-    """Orders of the rows to be cut into parts: shuffled, or the given one begun at different rows."""
-    if serial:
-        return [np.roll(np.arange(n), -start * n // (parts * ROUNDS)) for start in range(ROUNDS)]
-    rng = np.random.default_rng(seed)
-    return [rng.permutation(n) for _ in range(ROUNDS)]
 
 
 def check_confidence(confidence: float | None) -> None:

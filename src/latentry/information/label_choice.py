@@ -1,0 +1,91 @@
+"""Numbers and labels: neighbour counts or held-out classifiers, whichever says more.
+
+Neighbour counts are nearly unbiased in up to three columns and read less and less in more. What a classifier says about held-out
+rows is at most the truth in any number of columns. Where it says more than neighbour counts, it is the answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latentry.information.classifiers import HeldOut, held_out_bound
+from latentry.information.discrete import discrete_entropy
+from latentry.information.drawn_rows import LOW_DIMENSION, drawn_rows, drawn_words, mean_and_error, settings
+from latentry.information.mixed_variables import ross_local
+from latentry.information.questions import Answer, Question
+from latentry.information.underestimation import extrapolated
+
+__all__ = ["label_answer"]
+
+Array = np.ndarray
+USUAL = 0.5  # of the rows must have more than k of their label
+TINY = 0.005  # nats by which a classifier must say more
+
+
+def label_answer(question: Question) -> Answer:
+    """Answer for one variable of numbers and one of labels.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        Value, method, reason and cautions.
+    """
+    k, name, seed = question.options.neighbours(5), question.normaliser("linf"), question.options.seed
+    parts = question.numbers(name)
+    label, numbers = (question.x, question.y) if question.x.discrete else (question.y, question.x)
+    scaled, codes = parts[1] if question.x.discrete else parts[0], label.values[:, 0]
+    rows = drawn_rows(question.x.n, scaled.shape[1] + 1, seed)
+    local = ross_local(scaled, codes, k=k, asked=rows)
+    value, error = mean_and_error(local)
+    if np.mean(np.bincount(codes)[codes] > k) < USUAL:
+        error = np.nan  # labels too rare for their own neighbours: the terms do not tell the error
+    if numbers.d > LOW_DIMENSION:
+        least = max(value, 0.0) + TINY
+        learned = held_out_bound(numbers.values, codes, seed, least)
+        if learned is not None and learned.value > least:
+            return _learned_answer(question, learned, value, codes)
+    missing = 0.0 if numbers.d == 1 else _still_missing(value, scaled, codes, k, rows)
+    spoken = (*drawn_words(rows, question.x.n), *_doubts(question, numbers.d, missing, error))
+    method = f"mixed (Ross, {settings(k, rows)})"
+    why = f"{label.name} is a label" + (
+        "; no classifier says more about held-out rows" if numbers.d > LOW_DIMENSION else ""
+    )
+    room = max(0.0, discrete_entropy(codes) - value)
+    return Answer(value, method, name, error, why, spoken, min(missing, room))
+
+
+def _still_missing(value: float, x: Array, codes: Array, k: int, rows: Array | None) -> float:
+    """Return how much finer neighbourhoods would add."""
+    coarse = float(ross_local(x, codes, k=2 * k, asked=rows).mean())
+    return extrapolated(value, coarse, 1 / x.shape[1])
+
+
+def _doubts(question: Question, columns: int, missing: float, error: float) -> tuple[str, ...]:
+    n = question.x.n
+    if columns > LOW_DIMENSION and columns > 2 * np.log10(n):
+        return (
+            f"{n} rows in {columns} columns cannot show a dependence that needs many columns together: the answer may be too low, "
+            "and its interval too",
+        )
+    if missing > 2 * error:
+        return (
+            f"the answer still grows with finer neighbourhoods: the upper end was raised by {question.say(missing)}, extrapolated, "
+            "and may still be too low",
+        )
+    return ()
+
+
+def _learned_answer(question: Question, learned: HeldOut, neighbours: float, codes: Array) -> Answer:
+    room = max(0.0, discrete_entropy(codes) - learned.value)
+    why = (
+        f"{learned.name} says {question.say(learned.value)} about held-out labels, more than neighbour counts read "
+        f"({question.say(neighbours)}), which are low in many columns"
+    )
+    spoken = (
+        f"the answer is a lower bound, what {learned.name} says about labels of rows that it did not learn from: the truth may "
+        "be higher",
+    )
+    return Answer(
+        learned.value, f"auto: {learned.name}, held out", "", learned.error, why, spoken, min(learned.missing, room)
+    )

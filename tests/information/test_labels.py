@@ -1,0 +1,57 @@
+"""Labels in many columns: held-out classifiers beside neighbour counts."""
+
+import numpy as np
+import pytest
+
+from latentry.information import mutual_information
+from latentry.information.classifiers import held_out_bound
+
+
+def xor(rng, columns, bits, n=1500):
+    x = rng.standard_normal((n, columns))
+    return x, (np.prod(x[:, :bits], axis=1) > 0).astype(int)
+
+
+@pytest.mark.parametrize("columns", [2, 5, 20])
+def test_the_exclusive_or_of_two_columns_is_read(rng, columns):
+    found = mutual_information(*xor(rng, columns, 2))
+    assert abs(found / np.log(2) - 1) < 0.12
+    assert found.high < 0.75
+
+
+def test_classifiers_outdo_neighbours_in_many_columns_and_say_so(rng):
+    label = rng.integers(0, 3, 1500)
+    x = rng.standard_normal((1500, 60)) + rng.standard_normal((3, 60))[label] / 4
+    found, neighbours = mutual_information(x, label), mutual_information(x, label, estimator="mixed", confidence=None)
+    assert found.method.endswith("held out")
+    assert found.low > neighbours
+    assert "more than neighbour counts" in found.reason
+    assert "lower bound" in found.warnings[0]
+
+
+def test_what_needs_every_column_is_not_found_and_that_is_said(rng):
+    found = mutual_information(*xor(rng, 12, 12))
+    assert abs(found) < 0.1
+    assert any("needs many columns together" in words for words in found.warnings)
+
+
+def test_classifiers_read_nothing_where_there_is_nothing():
+    # the lower end of 95 % intervals lies above zero in more than 4 of 20 once in 400 runs
+    above = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        above += mutual_information(rng.standard_normal((400, 6)), rng.integers(0, 2, 400)).low > 0
+    assert above <= 4
+
+
+def test_few_rows_or_many_labels_are_left_to_neighbours(rng):
+    x = rng.standard_normal((300, 5))
+    assert held_out_bound(x[:100], np.arange(100) % 2, 0, -1.0) is None
+    assert held_out_bound(x, np.arange(300) % 30, 0, -1.0) is None
+    assert held_out_bound(x, (np.arange(300) < 5).astype(int), 0, -1.0) is None
+
+
+def test_outliers_do_not_spoil_the_bound(rng):
+    x = np.random.default_rng(1).standard_cauchy((1200, 6))
+    found = held_out_bound(x, (x[:, 0] > 0).astype(int), 0, 0.0)
+    assert found.value > 0.6
