@@ -168,16 +168,18 @@ def test_shuffled_rows_score_no_better_than_gaussians(fitted):
     assert lt.certify(model, turned, only=["fit"])["fit"].claims["better than independent Gaussian entries"].refuted
 
 
-def test_identifiable_latents_are_certified_and_shuffled_domains_are_not():
+def test_identifiable_latents_are_supported_and_shuffled_domains_are_not():
     data = lt.generators.segments(domains=12, rows_per_domain=400, latents=2, layers=1, seed=1)
     training, fresh = data.split(0.5, 0.5)
     model = lt.IFlow().set_params(epochs=40, flow__blocks=2, flow__components=3, progress=False).fit(training)
     found = lt.certify(model, fresh, only=["identifiable", "controls"])
-    assert found["identifiable"].verdict.certified
+    assert found["identifiable"].verdict.status == "supported"
+    assert found.reached("identifiable")
     assert "shuffled domains, identifiability" in found["controls"].claims
     assert found.trusted
     shuffled = fresh.with_domain(np.random.default_rng(0).permutation(fresh.domain.values))
-    assert not lt.certify(model, shuffled, only=["identifiable"])["identifiable"].verdict.certified
+    answer = lt.certify(model, shuffled, only=["identifiable"])["identifiable"].verdict
+    assert answer.status in ("refuted", "cannot say")
 
 
 def test_a_graph_is_tested_on_new_rows(collider):

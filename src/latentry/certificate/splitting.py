@@ -122,8 +122,11 @@ def _repeating(record: FitRecord, data: Dataset, own: np.ndarray) -> Split:
 
 def _copies(record: FitRecord, data: Dataset) -> np.ndarray:
     """Return, for each row, the number of the row of the fit that it is a copy of, rounded or read again; -1 for none."""
-    named = data.select(*(name for name in data.names if name in record.layout.modalities))
-    return near_rows(sketches(named, record.statistics), record.sketches)
+    fitted = dict(record.layout.shapes)
+    alike = [name for name in data.names if fitted.get(name) == tuple(data[name].shape[1:])]
+    if not alike:  # other features are refused where the model encodes them
+        return np.full(len(data), -1)
+    return near_rows(sketches(data.select(*alike), record.statistics), record.sketches)
 
 
 def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
