@@ -90,11 +90,14 @@ class Counts:
         outcomes: int | Sequence[int] | None = None,
         weights: ArrayLike | None = None,
         targets: Sequence[Targets | None] | None = None,
+        groups: ArrayLike | None = None,
     ) -> Counts:
         """Count rows of whole numbers; memory grows with the distinct rows, not with ∏ C.
 
         >>> Counts.from_rows({"A": [0, 1, 1], "B": [0, 2, 1]}, targets=[None, "A", "A"])
         Counts(3 rows of A, B; 2 of them with A set)
+        >>> Counts.from_rows({"A": [0, 0, 1], "B": [0, 1, 1]}, groups=["anna", "anna", "ben"]).total
+        2.0
 
         Args:
             rows: (n, L) of whole numbers from 0, or columns by name.
@@ -102,6 +105,8 @@ class Counts:
             outcomes: Of each node; the largest value plus one by default.
             weights: Of the rows; one each by default.
             targets: For each row the node, or nodes, that were set in it; None for an observed row.
+            groups: A label for each row, where rows of one subject, plate or batch depend on each other: each group then
+                weighs as one row, since its rows may say no more than one.
 
         Returns:
             Checked counts, with one block per intervention.
@@ -119,9 +124,9 @@ class Counts:
         limits = np.maximum(values.max(axis=0, initial=0) + 1, 2) if outcomes is None else outcomes
         each = as_outcomes(limits if isinstance(limits, int) else [int(v) for v in limits], known)
         _check_range(values, each, known)
-        heaps = _checked_weights(weights, len(values))
-        groups = _grouped(targets, known, len(values))
-        blocks = [_block_of_rows(nodes, values[chosen], heaps[chosen]) for nodes, chosen in groups]
+        heaps = _checked_weights(weights, len(values)) * _group_weights(groups, len(values))
+        parts = _grouped(targets, known, len(values))
+        blocks = [_block_of_rows(nodes, values[chosen], heaps[chosen]) for nodes, chosen in parts]
         return _made(cls, known, each, blocks)
 
     @property
@@ -307,6 +312,16 @@ def _checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     if heaps.shape != (rows,):
         raise DataError(f"weights: has shape {heaps.shape}; there are {rows} rows. Give one per row.")
     return _checked_table(heaps, "weights")
+
+
+def _group_weights(groups: ArrayLike | None, rows: int) -> Array:
+    if groups is None:
+        return np.ones(rows)
+    labels = np.asarray(groups)
+    if labels.shape != (rows,):
+        raise DataError(f"groups: has shape {labels.shape}; there are {rows} rows. Give one label per row.")
+    _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / sizes[codes])
 
 
 def _block_of_table(targets: frozenset[str], table: Array) -> Block:

@@ -1,5 +1,6 @@
 """Whether the latents can be identified at all, and how well they were estimated."""
 
+from latentry.identifiability.assumptions import independent_rows
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.metrics import (
     DCI,
@@ -38,6 +39,7 @@ __all__ = [
     "correlations",
     "dci",
     "frechet_distance",
+    "independent_rows",
     "kernel_distance",
     "match",
     "mcc",

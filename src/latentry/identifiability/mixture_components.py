@@ -144,7 +144,7 @@ def _assumed(
     shape = latent_family(plain, counts, "gaussian", part)
     joint = independent_latents(plain, counts, part)
     parts = [
-        independent_rows(z, np.zeros(len(z), dtype=np.int64), data.units, part),
+        independent_rows([z], None, data.units, part),
         _of_components("latents are normal in each component", shape),
         _of_components("latents are jointly normal in each component", joint),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol, cast
 
 import numpy as np
@@ -13,6 +15,7 @@ from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasGraph
 from latentry.evidence import Bound, Verdict
+from latentry.identifiability import independent_rows
 from latentry.information import noncentrality
 
 __all__ = ["causal", "graph_of", "misfit"]
@@ -36,8 +39,8 @@ def causal(subject: Subject) -> Part | None:
         return None
     graph, pattern = graph_of(subject.model)
     codes = {name: subject.nodes[name].most_likely for name in graph.names}
-    counts = graphs.Counts.from_rows(codes, outcomes=graph.outcomes)
-    table = _table(codes, graph)
+    counts = graphs.Counts.from_rows(codes, outcomes=graph.outcomes, groups=subject.data.units)
+    table = _table(counts, graph)
     strengths = graphs.edge_strengths(graph.with_cpts(None), counts)
     stability = graphs.bootstrap(counts, _DRAWS, subject.settings.seed)
     numbers: dict[str, Number] = {
@@ -52,7 +55,7 @@ def causal(subject: Subject) -> Part | None:
     }
     return Part(
         "causal",
-        _verdict(graph, table, subject),
+        _of_independent_rows(_verdict(graph, table, subject), codes, subject),
         {},
         numbers,
         tuple(_notes(pattern, stability, graph)),
@@ -87,13 +90,9 @@ class _GraphAndClass(Protocol):
     cpdag: graphs.CPDAG
 
 
-def _table(codes: dict[str, np.ndarray], graph: graphs.Graph) -> np.ndarray | None:
-    """Count all configurations of the nodes, if there are few."""
-    if np.prod(graph.outcomes, dtype=float) > _CELLS:
-        return None
-    table = np.zeros(graph.outcomes)
-    np.add.at(table, tuple(codes[name] for name in graph.names), 1.0)
-    return table
+def _table(counts: graphs.Counts, graph: graphs.Graph) -> np.ndarray | None:
+    """Count all configurations of the nodes, if there are few; groups of rows weigh as one row each."""
+    return None if np.prod(graph.outcomes, dtype=float) > _CELLS else counts.marginal(graph.names)
 
 
 def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) -> Verdict:
@@ -137,6 +136,18 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
     )
     change = "rows in which a node was set by the experimenter: only they can direct reversible edges"
     return Verdict("not refuted", sentence, {"dependence beyond the graph": lower}, change, power)
+
+
+def _of_independent_rows(verdict: Verdict, codes: Mapping[str, np.ndarray], subject: Subject) -> Verdict:
+    """Name the independence of rows beside the answer; where neighbours are alike, their dependence feigns edges."""
+    columns = np.column_stack([*codes.values()])
+    domain = subject.data.domain
+    strata = None if domain is None or domain.is_continuous else domain.values
+    rows = independent_rows([columns], strata, subject.data.units, subject.settings.level)
+    if not rows.refuted:
+        return replace(verdict, assumptions=(*verdict.assumptions, rows))
+    sentence = f"rows contradict an assumption: {rows.name} ({rows.note}). As if they were: {verdict.sentence}"
+    return Verdict("cannot say", sentence, verdict.evidence, "groups= or time=", verdict.power, (rows,))
 
 
 def misfit(graph: graphs.Graph, table: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,8 @@ from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict, all_of
 from latentry.identifiability import collapse, mcc
 
+_TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
+_CLEARLY = 0.75  # area under the curve above which the sentence says so
 __all__ = ["by_name", "fit"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
@@ -62,15 +65,26 @@ def fit(subject: Subject) -> Part:
     notes = () if subject.others else (_ALONE,)
     details: Fields = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
     methods += [subject.model.name] if isinstance(subject.model, _Named) else []
-    return Part("fit", _verdict(subject, claims), claims, numbers, notes, tuple(methods), details)
+    return Part("fit", _verdict(subject, claims, numbers), claims, numbers, notes, tuple(methods), details)
 
 
-def _verdict(subject: Subject, claims: dict[str, Verdict]) -> Verdict:
+def _verdict(subject: Subject, claims: dict[str, Verdict], numbers: Mapping[str, Number]) -> Verdict:
     judged = [claim for name, claim in claims.items() if name != "restarts agree"]
     judged += [c for name, c in claims.items() if name == "restarts agree" and c.refuted]
     if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
         return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
-    return all_of(judged, f"the {type(subject.model).__name__} describes rows that it has not seen")
+    name = type(subject.model).__name__
+    verdict = all_of(judged, f"the {name} fits rows that it has not seen, as far as {_looked_at(claims)} tell")
+    area = numbers.get(_TOLD_APART)
+    if not isinstance(area, Bound) or area.value < _CLEARLY:
+        return verdict
+    more = f"A classifier tells its samples from new rows (area under the curve {area.value:.2f}): it does not describe them whole."
+    return replace(verdict, sentence=f"{verdict.sentence} {more}")
+
+
+def _looked_at(claims: dict[str, Verdict]) -> str:
+    names = [name for name in claims if name != "restarts agree"]
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else "its scores"
 
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
@@ -181,7 +195,7 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     inside = (real > np.quantile(fake, 0.05, axis=0)) & (real < np.quantile(fake, 0.95, axis=0))
     auc = _separability(real, fake, seed)
     return {
-        "samples told from new rows (AUC, 0.5 = not at all)": Bound(auc, "estimate", method=_CLASSIFIER, n=len(table)),
+        _TOLD_APART: Bound(auc, "estimate", method=_CLASSIFIER, n=len(table)),
         "new rows inside the model's 90 % ranges": Bound(
             float(inside.mean()), "estimate", method="leading components, one at a time", n=len(real)
         ),

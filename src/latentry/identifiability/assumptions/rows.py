@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data import order_dependence, repeated_rows
+from latentry.data import Repeats, order_dependence, repeated_rows
 from latentry.evidence import Assumption
 
 __all__ = ["independent_rows"]
@@ -14,13 +17,13 @@ _NAME = "rows are independent of each other"
 
 
 def independent_rows(
-    z: NDArray[np.float64], codes: NDArray[np.int64], units: NDArray[np.int64] | None, level: float
+    columns: Sequence[NDArray[Any]], strata: NDArray[np.int64] | None, units: NDArray[np.int64] | None, level: float
 ) -> Assumption:
     """Look for copies of rows and for neighbours that are alike.
 
     Args:
-        z: Latents, (rows, latents).
-        codes: The number of each row's domain.
+        columns: Numbers or labels, each (rows,) or (rows, width).
+        strata: The number of each row's domain; None for a single one.
         units: The number of each row's group or block of time; None where rows stand alone.
         level: Of the test.
 
@@ -32,16 +35,17 @@ def independent_rows(
         return Assumption(
             "rows of different groups are independent", "untested", note=f"{count} groups or blocks of time"
         )
-    copies = repeated_rows(z)
+    rows, numbers = len(columns[0]), [column for column in columns if column.dtype.kind == "f"]
+    copies = repeated_rows(np.column_stack(numbers)) if numbers else Repeats(0, 0, rows)
     if copies.telling:
         note = f"{copies.fraction:.0%} of the rows are copies of others: drop them, or pass groups="
         return Assumption(_NAME, "refuted", "nearest neighbours", 0.0, None, note)
-    found = order_dependence([z], codes)
+    found = order_dependence(columns, strata)
     test = "neighbours in the order of the rows, within domains"
     if found.p_value > level:
         return Assumption(_NAME, "not refuted", test, found.p_value, None, "rows that were shuffled show nothing")
     note = (
-        f"neighbours correlate by {found.correlation:.2f}: about {found.effective_rows:.0f} independent rows of {len(z)}; pass "
-        "groups= or time="
+        f"neighbours correlate by {found.correlation:.2f}: about {found.effective_rows:.0f} independent rows of {rows}; pass "
+        "groups= or time=, or groups=range(rows) if the file is only sorted"
     )
     return Assumption(_NAME, "refuted", test, found.p_value, None, note)

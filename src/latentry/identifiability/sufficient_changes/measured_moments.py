@@ -138,7 +138,7 @@ def from_rows(
         grouped=domain.labels is None,
         dependence=dependence(groups, rows).size if latents.shape[1] > 1 else 0.0,
         groups=groups,
-        assumed=(independent_rows(latents[inside], codes[inside], units, level),),
+        assumed=(independent_rows([latents[inside]], codes[inside], units, level),),
         follows=follows,
     )
 
