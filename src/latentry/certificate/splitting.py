@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from latentry.contracts import FitRecord, KeepsFitRecord
 from latentry.data import Dataset, near_rows, row_marks, sketches
 from latentry.errors import DataError
+from latentry.streams import stream
 
 __all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
 
@@ -137,7 +138,7 @@ def _occurrences(own: np.ndarray, marks: np.ndarray, among: np.ndarray | None = 
     left = np.ones(len(own), dtype=bool) if among is None else among
     known, counts = np.unique(marks, return_counts=True)
     inside = np.zeros(len(own), dtype=bool)
-    drawn = np.random.default_rng(0).permutation(np.flatnonzero(left))
+    drawn = stream("certificate/equal rows", 0).permutation(np.flatnonzero(left))
     order = drawn[np.argsort(own[drawn], kind="stable")]
     _, starts = np.unique(own[order], return_index=True)
     place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))

@@ -18,6 +18,7 @@ from latentry.generators import information_tasks, segments
 from latentry.identifiability import mcc, r_squared
 from latentry.information import mutual_information
 from latentry.models import IVAE, VAE, IFlow
+from latentry.streams import stream
 
 __all__ = ["bench"]
 
@@ -121,7 +122,7 @@ def _recovery(model: Compared, data: Dataset, seed: int) -> dict[str, float]:
     model.fit(training)
     seconds = time.perf_counter() - began
     z, true = model.transform(held_out), np.column_stack([*held_out.factors.values()])
-    others = training.take(np.random.default_rng(seed).permutation(len(training))[:5000])
+    others = training.take(stream("bench/rows", seed).permutation(len(training))[:5000])
     known = (model.transform(others), np.column_stack([*others.factors.values()]))
     return {
         "mcc": mcc(z, true),

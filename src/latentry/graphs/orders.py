@@ -15,6 +15,7 @@ import numpy as np
 
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.scores import Scorer
+from latentry.streams import stream
 
 __all__ = ["Choices", "candidate_parents", "parent_choices", "search_orders"]
 
@@ -103,7 +104,7 @@ def search_orders(choices: Choices, knowledge: Knowledge, restarts: int, seed: i
     Returns:
         Bit masks, one per node.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream("graphs/orders", seed)
     best_score, best_order = -math.inf, list(range(len(choices)))
     for _ in range(restarts):
         order = _climb(choices, _random_order(knowledge, rng))

@@ -22,6 +22,7 @@ from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict, all_of
 from latentry.identifiability import collapse, mcc
+from latentry.streams import stream
 
 _TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
 _CLEARLY = 0.75  # area under the curve above which the sentence says so
@@ -204,7 +205,7 @@ def _calibration(subject: Subject) -> dict[str, Number]:
 
 def _separability(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
     table, labels = np.vstack([real, fake]), np.repeat([1, 0], [len(real), len(fake)])
-    fold = np.random.default_rng(seed).permutation(len(labels)) % 2
+    fold = stream("certificate/folds", seed).permutation(len(labels)) % 2
     scores = np.empty(len(labels))
     for side in (0, 1):
         trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=seed)

@@ -19,6 +19,7 @@ from latentry.certificate.report.latent_space import BOX, plot
 from latentry.certificate.report.row_images import Look, drawing, look_of, scaled, short, sprite, thinned
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn, HasGraph
+from latentry.streams import stream
 
 __all__ = ["gallery"]
 
@@ -87,7 +88,7 @@ def _axes(subject: Subject) -> list[Fields]:
         ]
         table, name = leading_columns(np.hstack(whole), 2), "component {} of the data"
     if table.shape[1] == 1:
-        table = np.column_stack([table, np.random.default_rng(0).normal(size=len(table))])
+        table = np.column_stack([table, stream("certificate/gallery", 0).normal(size=len(table))])
         names = [name.format(1), "(spread at random)"]
     else:
         names = [name.format(i + 1) for i in range(table.shape[1])]

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability.metrics.matching import Columns, as_columns, match, mcc
+from latentry.streams import stream
 
 __all__ = ["Agreement", "agreement"]
 
@@ -72,7 +73,7 @@ def agreement(latents: Sequence[Columns], *, method: str = "spearman", threshold
         raise DataError(f"threshold={threshold!r}: is no correlation. Give a number between 0 and 1.")
     table, weak = np.ones((len(tables),) * 2), np.full((len(tables),) * 2, np.nan)
     half = len(tables[0]) // 2
-    order = np.random.default_rng(0).permutation(len(tables[0]))  # rows may come sorted by domain
+    order = stream("identifiability/agreement", 0).permutation(len(tables[0]))  # rows may come sorted by domain
     tables = [z[order] for z in tables]
     for i, j in combinations(range(len(tables)), 2):
         table[i, j] = table[j, i] = mcc(tables[i], tables[j], method)

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from latentry.information import noncentrality
+from latentry.streams import stream
 
 __all__ = ["Change", "change_along", "rank_of_changes", "spectrum", "weakest_change"]
 
@@ -84,7 +85,7 @@ def weakest_change(
     white, white_noise = values @ root, root @ noise @ root
     if starts is None:
         around = np.linalg.eigh(_scatter(white, rows))[1].T
-        random = np.random.default_rng(0).standard_normal((24, len(root)))  # it has several minima
+        random = stream("identifiability/weakest change", 0).standard_normal((24, len(root)))  # it has several minima
         starts = np.concatenate([around, np.linalg.inv(root), random])
     else:
         starts = starts @ np.linalg.inv(root)
@@ -146,7 +147,7 @@ def rank_of_changes(
 
 def _noise_draws(noise: np.ndarray, rows: np.ndarray, draws: int, seed: int) -> np.ndarray:
     roots = np.linalg.cholesky(noise + 1e-12 * np.eye(noise.shape[1]))
-    standard = np.random.default_rng(seed).standard_normal((draws, *noise.shape[:2]))
+    standard = stream("identifiability/weakest change", seed).standard_normal((draws, *noise.shape[:2]))
     errors = np.einsum("uij,duj->dui", roots, standard)  # already times √rows
     mean = np.einsum("u,dui->di", np.sqrt(rows), errors) / rows.sum()
     centred: np.ndarray = errors - np.sqrt(rows)[None, :, None] * mean[:, None, :]

@@ -35,6 +35,7 @@ from latentry.models.estimator import (
     ready,
     require,
 )
+from latentry.streams import stream
 from latentry.training import map_rows
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def resampled_graphs(model: CausalPIMA, data: Dataset, replicates: int, seed: in
     nodes, learned = model.node_design(), model.graph_
     gamma, codes = cluster_probabilities(model, data), numbers_of(data).experiments
     require("replicates", replicates, Whole(1))
-    rng, graphs = np.random.default_rng(seed), []
+    rng, graphs = stream("causal pima/queries", seed), []
     for _ in range(replicates):
         chosen = rng.integers(0, len(gamma), len(gamma))
         counts = np.zeros((len(nodes.experiments.free), gamma.shape[1]))
