@@ -24,7 +24,7 @@ from latentry.natural.from_samples.independence_tests import (
 )
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
-from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, tabulate
+from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_upper, tabulate
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
@@ -251,27 +251,20 @@ class Judge:
 
     def _discrete(self, place: Place) -> Claim:
         rows = self.rows
-        pooled = tabulate(rows, rows.untouched, self.seed)
-        tables = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
+        made = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
+        tables = [table for table in made if table is not None]
         lower = self._highest([self._mediation_ratio(j) for j in self._domains(place)])
         tests = tuple(self._permutations(j) for j in self._domains(place)) if lower is None else ()
-        if pooled is None:
+        if not tables:
             return by_bounds("mediation error", place.name, self.epsilon, None, lower, tests=tests)
-        shared = pooled.joint() if place.domain is None else None
-
-        @cache
-        def upper(delta: float) -> float:
-            # The shared reference is chosen from the same rows, so every domain's ball must hold: they share δ.
-            part = delta if shared is None else delta / len(tables)
-            return max(table.upper(part, shared) for table in tables if table is not None)
-
+        upper = cache(partial(mediation_upper, tables))
         bound = Bound(
             max(0.0, upper(self.level)),
             "upper",
             confidence=1 - self.level,
-            method="relative-entropy ball around the counts",
+            method="divergence estimated on fresh rows, or ball around the counts",
             assumptions=(*_INDEPENDENT, "no levels beyond those seen"),
-            n=min(table.rows for table in tables if table is not None),
+            n=min(table.rows for table in tables),
             seed=self.seed,
         )
         return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests)
