@@ -186,10 +186,15 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
 
 
 def _verdict(place: Place, claims: Sequence[Claim], epsilon: float) -> Verdict:
-    """All claims of the place; a domain is itself a mixture, so every mixture answers for their mediation too."""
+    """All claims of the place; a domain is itself a mixture, so every mixture answers for their mediation too.
+
+    What is certified for every mixture is certified for each domain; only a refutation there speaks against it.
+    """
     parts = [c for c in claims if c.place == place.name]
     if place.domain is None:
-        parts += [c for c in claims if c.error == "mediation error" and c not in parts]
+        known = all(c.verdict.certified for c in parts if c.error == "mediation error")
+        domains = [c for c in claims if c.error == "mediation error" and c not in parts]
+        parts += [c for c in domains if c.verdict.refuted or not known]
     return all_of([c.verdict for c in parts], f"Λ is natural within {epsilon:g} nats in {place.name}")
 
 

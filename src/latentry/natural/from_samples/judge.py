@@ -27,7 +27,7 @@ from latentry.natural.from_samples.mean_bounds import MeanMethod
 from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_upper, tabulate
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
-from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
+from latentry.natural.from_samples.redundancy_bounds import Lesson, redundancy_upper, teach
 from latentry.natural.from_samples.residual_regression import Smoother
 from latentry.threads import side_by_side
 
@@ -163,7 +163,7 @@ class Judge:
         method = lessons[0].method(self.mean)
 
         def upper(delta: float) -> float:
-            return max(lesson.upper(delta, self.mean, self.seed) for lesson in lessons)
+            return redundancy_upper(lessons, delta, self.mean, self.seed)
 
         needs = ("many rows",) if method in ("bootstrap", "t") else ()
         bound = Bound(
@@ -187,7 +187,7 @@ class Judge:
         if place.domain is not None:
             return [self._lesson(place.domain, i)]
         rows, shared = self.rows, self._lesson(None, i)
-        return [shared.only(rows.inside(rows.audit, j)) for j in self._domains(place)]
+        return [shared.only(np.flatnonzero(rows.domain == j)) for j in self._domains(place)]
 
     def _lesson(self, domain: int | None, i: int) -> Lesson:
         """What a student of one block learns in a domain, or in all rows."""
