@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from latentry.evidence import Bound, Verdict, judge
 from latentry.natural.from_samples.independence_tests import Refutation
 from latentry.natural.from_samples.mean_bounds import smallest_level
+from latentry.natural.from_samples.rows_needed import rows_needed, rows_needed_in_words
 
 __all__ = ["Claim", "by_bounds", "by_tests", "holm"]
 
@@ -48,6 +49,7 @@ def by_bounds(
     retry: Callable[[float], float] | None = None,
     tests: tuple[Refutation, ...] = (),
     change: str = "",
+    spread: tuple[float, float] | None = None,
 ) -> Claim:
     """Decide a claim by an upper and a lower bound.
 
@@ -60,13 +62,22 @@ def by_bounds(
         retry: Recomputes the upper bound at another δ, for the p-value.
         tests: Tests made beside the bounds.
         change: What would change the answer.
+        spread: An estimate of the error and the variance of one row's part in it, to plan the rows that an open verdict needs.
 
     Returns:
         The claim with its verdict.
     """
     floor = Bound(0.0, "lower", method="information is never negative")
     verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
+    if verdict.status == "cannot say" and upper is not None and spread is not None:
+        verdict = replace(verdict, change=_planned(upper, spread, epsilon))
     return Claim(error, place, verdict, upper, lower, tests, None, epsilon, retry)
+
+
+def _planned(upper: Bound, spread: tuple[float, float], epsilon: float) -> str:
+    rows, delta = upper.n or 1, 1.0 - (upper.confidence or 0.95)
+    wanted = rows_needed(rows, upper.value, *spread, epsilon, delta)
+    return rows_needed_in_words(wanted, rows, spread[0], epsilon)
 
 
 def by_tests(

@@ -177,7 +177,9 @@ class Judge:
         )
         name = f"redundancy error of {self.rows.blocks[i].name}"
         lower = self._highest([self._redundancy_ratio(j, i) for j in self._domains(place)])
-        return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper)
+        worst = max(lessons, key=lambda lesson: float(lesson.latest.mean()))
+        spread = float(worst.latest.mean()), float(worst.latest.var())
+        return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper, spread=spread)
 
     def _domains(self, place: Place) -> list[int]:
         return list(range(len(self.rows.domains))) if place.domain is None else [place.domain]
@@ -267,7 +269,10 @@ class Judge:
             n=min(table.rows for table in tables),
             seed=self.seed,
         )
-        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests)
+        spread = max(table.spread() for table in tables)
+        return by_bounds(
+            "mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests, spread=spread
+        )
 
     def _permutations(self, domain: int) -> Refutation:
         inside = self.rows.inside(self.rows.untouched, domain)

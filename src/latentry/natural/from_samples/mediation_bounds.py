@@ -69,6 +69,21 @@ class Table:
         joint = ((self.counts if counts is None else counts)[:, None] * known).reshape(*self.shape, -1)
         return joint.sum(axis=-2) if self.labelled else joint
 
+    def spread(self) -> tuple[float, float]:
+        """Estimate TC(X|Λ), less its bias where it is zero, and the variance of one row's part in it.
+
+        Returns:
+            Nats, and nats squared.
+        """
+        joint = self.joint() / self.rows
+        ratio = np.where(joint > 0, np.log(np.maximum(joint, 1e-300)) - _log_mediated(joint, joint, _mixed(1e-9)), 0.0)
+        plain = float((joint * ratio).sum())
+        kept = [joint.sum(axis=tuple(a for a in range(joint.ndim - 1) if a != i)) > 0 for i in range(joint.ndim - 1)]
+        levels = np.array([pair.sum(axis=0) for pair in kept])
+        freedom = float((levels.prod(axis=0) - 1 - (levels - 1).sum(axis=0)).clip(0).sum())
+        value = max(0.0, plain - min(freedom, float((joint > 0).sum())) / (2 * self.rows))
+        return value, float((joint * (ratio - plain) ** 2).sum()) if value else 0.0
+
     @property
     def fitted(self) -> Array:
         """Return the counts of the rows that are not fresh."""

@@ -49,6 +49,12 @@ class Lesson:
     student: str
     stage: Codes  # of each loss, from 0 on
 
+    @property
+    def latest(self) -> Array:
+        """Return the losses of the last students, which had most rows."""
+        latest: Array = self.losses[self.stage == self.stage.max()]
+        return latest
+
     def only(self, rows: Codes) -> Lesson:
         """Restrict the losses to some of the rows.
 
