@@ -23,7 +23,7 @@ from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
 from latentry.streams import stream
 
-__all__ = ["Lesson", "redundancy_upper", "teach"]
+__all__ = ["Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
@@ -130,28 +130,50 @@ def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Less
     """
     if isinstance(rows.channel, GaussianChannel):
         return _gaussian_lesson(rows.channel, block, fit, audit, seed)
-    return _categorical_lesson(rows.channel, block, _plan(rows, block, fit, audit, seed), seed)
+    return lesson_of_labels(rows.channel, block, plan(rows, [block], fit, audit, seed), seed)
 
 
-def _plan(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> list[Codes]:
-    """Rows in the order in which they are met: those of the first part fit only, each further part audits, then fits."""
+def plan(rows: Rows, blocks: Sequence[Block], fit: Codes, audit: Codes, seed: int) -> list[Codes]:
+    """Order rows as students meet them: those of the first part fit only, each further part audits, then fits.
+
+    Args:
+        rows: Rows with their latent.
+        blocks: What the students see. Where all are labels, and no row has defined the latent, fit rows audit too.
+        fit: Row numbers that may fit from the beginning.
+        audit: The other row numbers.
+        seed: Of the order.
+
+    Returns:
+        Row numbers, part by part.
+    """
     rng = stream("natural/stages of students", seed)
-    if block.discrete and np.isin(fit, rows.untouched).all():
+    if all(block.discrete for block in blocks) and np.isin(fit, rows.untouched).all():
         order = np.concatenate([rng.permutation(fit), rng.permutation(audit)])
         return np.split(order, [max(1, int(len(order) * part)) for part in _STAGES])
     return [fit, *np.array_split(rng.permutation(audit), 2)]
 
 
-def _categorical_lesson(channel: CategoricalChannel, block: Block, plan: list[Codes], seed: int) -> Lesson:
+def lesson_of_labels(channel: CategoricalChannel, block: Block, parts: list[Codes], seed: int) -> Lesson:
+    """Fit students of a latent of labels before each part of the rows, and measure them on it.
+
+    Args:
+        channel: The latent of every row.
+        block: What the students see.
+        parts: From `plan`.
+        seed: Of the students.
+
+    Returns:
+        Their losses, part by part.
+    """
     truth = channel.probabilities
     values = truth.shape[1]
-    audit = np.concatenate(plan[1:])
+    audit = np.concatenate(parts[1:])
     # A floor keeps the loss bounded; it costs about this fraction of a nat, and saves as much where rows are few.
     floor = min(_HIGHEST_FLOOR, _FLOOR_ROWS / len(audit))
-    name, student = _best_student(students_of_labels(block, len(plan[0])), truth, block, plan[0], seed)
+    name, student = _best_student(students_of_labels(block, len(parts[0])), truth, block, parts[0], seed)
     losses = []
-    for stage, part in enumerate(plan[1:]):
-        guess = student(truth, block, np.concatenate(plan[: stage + 1]), seed)
+    for stage, part in enumerate(parts[1:]):
+        guess = student(truth, block, np.concatenate(parts[: stage + 1]), seed)
         q = (1 - floor) * guess(part) + floor / values
         losses.append(rel_entr(truth[part], q).sum(axis=1))
     stages = np.repeat(np.arange(len(losses)), [len(part) for part in losses])

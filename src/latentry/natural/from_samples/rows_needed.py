@@ -40,14 +40,14 @@ def rows_needed(rows: int, bound: float, estimate: float, variance: float, epsil
     if wanted > _MOST:
         return None
     step: int = 10 ** max(0, math.floor(math.log10(max(wanted, 1.0))) - 1)
-    return math.ceil(wanted / step) * step
+    return math.ceil(wanted / step - 1e-9) * step
 
 
 def rows_needed_in_words(wanted: int | None, rows: int, estimate: float, epsilon: float) -> str:
     """Say what would change an open verdict.
 
     >>> rows_needed_in_words(2000, 1000, 0.01, 0.1)
-    'about 2,000 rows where there are 1,000 now, or a larger declared threshold'
+    'more rows, about 2,000 where there are 1,000 now, or a larger declared threshold'
 
     Args:
         wanted: From `rows_needed`.
@@ -59,7 +59,7 @@ def rows_needed_in_words(wanted: int | None, rows: int, estimate: float, epsilon
         A phrase.
     """
     if wanted is not None:
-        return f"about {wanted:,} rows where there are {rows:,} now, or a larger declared threshold"
+        return f"more rows, about {wanted:,} where there are {rows:,} now, or a larger declared threshold"
     if estimate >= epsilon:
         return (
             f"a larger declared threshold or another latent: the estimate itself, {estimate:.3g} nats, is not below "
