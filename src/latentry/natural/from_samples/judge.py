@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TypeVar
@@ -29,6 +29,12 @@ from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, redundancy_upper, teach
 from latentry.natural.from_samples.residual_regression import Smoother
+from latentry.natural.from_samples.resolution_bounds import (
+    resolution_lessons,
+    resolution_spread,
+    resolution_upper,
+    resolution_words,
+)
 from latentry.threads import side_by_side
 
 __all__ = ["Judge", "Place", "choose_family", "drift"]
@@ -108,6 +114,7 @@ class Judge:
     level: float
     mean: MeanMethod
     seed: int
+    resolution: Mapping[str, float] = field(default_factory=dict)
     lessons: dict[tuple[int | None, int], Lesson] = field(default_factory=dict)
     tested: dict[int | None, Tested] = field(default_factory=dict)
 
@@ -118,7 +125,8 @@ class Judge:
     def learn(self) -> None:
         """Fit all students and run all tests of the places, side by side."""
         domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
-        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if self.family == "general"]
+        tested = self.family == "general" and not self.resolution
+        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if tested]
         jobs += [partial(self._lesson, j, i) for j in domains for i in range(len(self.rows.blocks))]
         side_by_side(lambda job: job(), jobs)
 
@@ -245,6 +253,8 @@ class Judge:
         Returns:
             The claim with its verdict.
         """
+        if self.resolution:
+            return self._at_resolution(place)
         methods = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
         return methods[self.family](place)
 
@@ -273,6 +283,32 @@ class Judge:
         return by_bounds(
             "mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests, spread=spread
         )
+
+    def _at_resolution(self, place: Place) -> Claim:
+        """Bound mediation after the declared noise: predictors shared by all domains bound every mixture."""
+        rows, where = self.rows, self._only(place.domain)
+        parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
+        shared = resolution_lessons(rows, self.resolution, *parts, self.seed)
+        domains = [
+            {name: lesson.only(rows.inside(rows.audit, j)) for name, lesson in shared.items()}
+            for j in self._domains(place)
+        ]
+        upper = cache(partial(resolution_upper, domains, len(rows.blocks), seed=self.seed))
+        words = resolution_words(self.resolution)
+        bound = Bound(
+            max(0.0, upper(self.level)),
+            "upper",
+            confidence=1 - self.level,
+            method=f"held-out predictors of noisy observables {words}, betting mean",
+            assumptions=(*_INDEPENDENT, "numbers beyond the range of the fit rows count as its ends"),
+            n=min(len(lesson.losses) for domain in domains for lesson in domain.values()),
+            seed=self.seed,
+        )
+        spread = resolution_spread(domains, len(rows.blocks))
+        claim = by_bounds(f"mediation error {words}", place.name, self.epsilon, bound, None, retry=upper, spread=spread)
+        if claim.verdict.certified:
+            return claim
+        return replace(claim, verdict=replace(claim.verdict, change=f"a coarser resolution; {claim.verdict.change}"))
 
     def _permutations(self, domain: int) -> Refutation:
         inside = self.rows.inside(self.rows.untouched, domain)

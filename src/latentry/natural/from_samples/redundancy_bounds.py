@@ -23,7 +23,7 @@ from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
 from latentry.streams import stream
 
-__all__ = ["Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
+__all__ = ["Guess", "Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
