@@ -169,7 +169,7 @@ def _numbers(one: Judged) -> dict[str, Number]:
             bounds: Mapping[str, Bound | None] = {
                 "lower": claim.lower,
                 "upper": claim.upper,
-                "for boosted trees": claim.class_gain,
+                "for predictors": claim.class_gain,
             }
             numbers |= {f"{what}, {kind}": bound for kind, bound in bounds.items() if bound is not None}
     if one.main is not None:
