@@ -28,6 +28,7 @@ __all__ = ["MAX_TABLE", "Table", "mediation_upper", "tabulate"]
 Array = NDArray[np.float64]
 # Cells of the observables, times latent values when the channel is not a function of them.
 MAX_TABLE = 4096
+_LABELLED_FROM = 64  # cells of the observables, above which cells of (X, Λ) are counted where Λ is certain
 _FEW_CELLS, _BALL = 8, 0.5  # up to how many cells a ball is tried, and its part of the level
 _FACTORS = (0.2, 1.0, 4.0)  # smoothing of the reference of a ball, in units of its radius
 _CENTRE = 0.1  # rows added to every count of the conditional distributions that centre the estimate
@@ -38,8 +39,8 @@ _ADDED = (0.25, 1.0)  # the same for those from which the divergence is measured
 class Table:
     """Counts over the cells of X for some rows, and K(λ|x) there (NaN where no row fell).
 
-    When rows with the same x disagree about K, the cells are those of (X, Λ) with Λ drawn once, and K names the
-    value: `shape` then has the latent as its last axis.
+    When rows with the same x disagree about K, or the table is large and K certain, the cells are those of (X, Λ) with Λ
+    drawn once, and K names the value: `shape` then has the latent as its last axis.
 
     A Poisson number of rows with mean `mean` is `fresh`: a reference is fitted on the rest.
     """
@@ -220,7 +221,10 @@ def tabulate(rows: Rows, part: Codes, seed: int) -> Table | None:
     values = rows.channel.probabilities.shape[1]
     place = np.ravel_multi_index(tuple(block.values for block in rows.blocks), levels)
     kernel, agree = _kernel(rows.channel.probabilities, place, cells)
-    if agree:
+    certain = bool((rows.channel.probabilities.max(axis=1) == 1.0).all())
+    # In a large table many cells that may well occur are not met: better to allow each its labels than the worst of them.
+    labelled = certain and cells > _LABELLED_FROM and cells * values <= MAX_TABLE
+    if agree and not labelled:
         return _counted(part, levels, place, kernel, seed, labelled=False)
     if cells * values > MAX_TABLE:
         return None
