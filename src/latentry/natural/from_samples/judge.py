@@ -24,7 +24,7 @@ from latentry.natural.from_samples.independence_tests import (
 )
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
-from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_upper, tabulate
+from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_method, mediation_upper, tabulate
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, redundancy_upper, teach
@@ -274,7 +274,7 @@ class Judge:
             max(0.0, upper(self.level)),
             "upper",
             confidence=1 - self.level,
-            method="divergence estimated on fresh rows, or ball around the counts",
+            method=mediation_method(tables),
             assumptions=(*_INDEPENDENT, "no levels beyond those seen"),
             n=min(table.rows for table in tables),
             seed=self.seed,

@@ -23,7 +23,7 @@ from latentry.natural.from_samples.fresh_counts import Fresh, fresh_rows
 from latentry.natural.from_samples.observables import Codes
 from latentry.streams import stream
 
-__all__ = ["MAX_TABLE", "Table", "mediation_upper", "tabulate"]
+__all__ = ["MAX_TABLE", "Table", "mediation_method", "mediation_upper", "tabulate"]
 
 Array = NDArray[np.float64]
 # Cells of the observables, times latent values when the channel is not a function of them.
@@ -139,6 +139,19 @@ def mediation_upper(tables: Sequence[Table], delta: float) -> float:
     if len(tables[0].counts) > _FEW_CELLS:
         return _by_fresh_rows(tables, delta)
     return min(_by_fresh_rows(tables, delta * (1 - _BALL)), _by_balls(tables, delta * _BALL / len(tables)))
+
+
+def mediation_method(tables: Sequence[Table]) -> str:
+    """Name how `mediation_upper` bounds the error of these tables.
+
+    Args:
+        tables: Of one domain, or of each domain.
+
+    Returns:
+        A phrase.
+    """
+    few = len(tables[0].counts) <= _FEW_CELLS
+    return "divergence estimated on fresh rows" + (", or relative-entropy ball around the counts" if few else "")
 
 
 def _by_fresh_rows(tables: Sequence[Table], delta: float) -> float:
