@@ -123,10 +123,10 @@ def test_continuous_data_are_never_certified_for_mediation():
     found = audit(views, GaussianChannel(z, np.full_like(z, 0.05)), epsilon=0.2)
     mediation = found.claims[0]
     assert found.family == "general"
-    assert mediation.verdict.status == "not refuted"
+    assert mediation.verdict.status == "supported"
     assert mediation.verdict.power > 0.9
     assert mediation.upper is None
-    assert mediation.class_gain.assumptions[0] == "speaks of this class of predictors only"
+    assert mediation.class_gain.assumptions[0] == "speaks of these predictors only"
     assert found.verdict.status != "certified"
 
 

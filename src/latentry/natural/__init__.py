@@ -14,12 +14,14 @@ from latentry.natural.entropies import (
 from latentry.natural.from_samples import (
     Audit,
     Claim,
+    Comparison,
     Judge,
     Rows,
     as_rows,
     audit,
     audit_of,
     choose_family,
+    compare,
     mean_upper,
     noise_curve,
 )
@@ -45,6 +47,7 @@ from latentry.natural.worst_mixture import worst_mediation, worst_redundancy
 __all__ = [
     "Audit",
     "Claim",
+    "Comparison",
     "Errors",
     "Family",
     "FoundLatent",
@@ -65,6 +68,7 @@ __all__ = [
     "box",
     "check",
     "choose_family",
+    "compare",
     "conditional_entropy",
     "constant_channel",
     "copy_channel",

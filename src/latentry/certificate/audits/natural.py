@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from latentry.certificate.audits.natural_verdict import Judged, place_words
-from latentry.certificate.leading_components import rows_in_words, some_rows
+from latentry.certificate.leading_components import is_label, rows_in_words, some_rows
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel, Channel
@@ -19,7 +19,7 @@ from latentry.natural import Audit, Judge, Rows, as_rows, audit_of, choose_famil
 
 __all__ = ["natural"]
 
-_MOST = 4000  # rows of an audit
+_MOST = 10_000  # rows of an audit that looks at numbers; tables of labels are counted whole
 
 
 def natural(subject: Subject) -> Part:
@@ -36,7 +36,9 @@ def natural(subject: Subject) -> Part:
     names = subject.observables.names
     if len(names) < 2:
         return Part("natural", _one_block(names[0]))
-    fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
+    fewer = (
+        subject if _all_labels(subject) else subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
+    )
     latents = {name: channel for name, channel in fewer.candidates.items() if _varies(channel)} or fewer.candidates
     asked = _Asked(fewer, subject.settings.level / len(latents))
     judged = {name: asked.judged(name, channel) for name, channel in latents.items()}
@@ -64,6 +66,12 @@ def natural(subject: Subject) -> Part:
 def _one_block(name: str) -> Verdict:
     sentence = f"naturality is about what several observables share, and {name!r} is the only one."
     return Verdict("cannot say", sentence, {}, "two modalities, or blocks={'name': [columns], ...} of one table")
+
+
+def _all_labels(subject: Subject) -> bool:
+    """Return whether latent and observables are labels: counting them costs little however many rows there are."""
+    named = subject.observables
+    return subject.clusters is not None and all(is_label(named, name) for name in named.names)
 
 
 def _varies(channel: Channel) -> bool:
@@ -139,7 +147,8 @@ def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
     if len(fewer.data) == len(whole.data):
         return []
     return [
-        f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}: more would cost time and sharpen bounds little."
+        f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}, because tests of numbers take time; "
+        "natural.audit takes all rows that it is given."
     ]
 
 
@@ -160,7 +169,7 @@ def _numbers(one: Judged) -> dict[str, Number]:
             bounds: Mapping[str, Bound | None] = {
                 "lower": claim.lower,
                 "upper": claim.upper,
-                "for boosted trees": claim.class_gain,
+                "for predictors": claim.class_gain,
             }
             numbers |= {f"{what}, {kind}": bound for kind, bound in bounds.items() if bound is not None}
     if one.main is not None:

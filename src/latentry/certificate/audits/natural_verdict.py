@@ -51,6 +51,8 @@ class Judged:
         if self.split is None:
             return self._of_all_rows(self.main)
         each, mixed = self.in_each, self.mixed
+        if mixed.certified and not each.refuted:  # every domain is a mixture
+            return mixed
         if each.status in _AGAINST:
             return each
         if STATUS_ORDER.index(mixed.status) >= STATUS_ORDER.index(each.status):
@@ -70,8 +72,10 @@ class Judged:
     @property
     def mixed(self) -> Verdict:
         """Judge whether the latent is natural whatever the fractions of the domains, to one who does not know them."""
-        claims = [c for c in self._by_domain if c.place == MIXED or c.error == _MEDIATION]
-        return self._joined(claims, MIXED)
+        claims = [c for c in self._by_domain if c.place == MIXED]
+        known = all(c.verdict.certified for c in claims if c.error == _MEDIATION)
+        domains = [c for c in self._by_domain if c.place != MIXED and c.error == _MEDIATION]
+        return self._joined([*claims, *(c for c in domains if c.verdict.refuted or not known)], MIXED)
 
     def _ends_there(self, mixed: Verdict) -> str:
         """Say why the answer does not reach mixtures: what is shared in none of the domains is shared through the domain."""
@@ -96,12 +100,15 @@ class Judged:
         declared = claims[0].epsilon or (self.main.epsilon if self.main is not None else math.nan)
         claim = f"{self.name} is natural within {declared:g} nats in {place}"
         verdict = all_of([c.verdict for c in claims], claim)
-        if verdict.status not in ("not refuted", "certified"):
+        if verdict.status not in ("not refuted", "supported", "certified"):
             return verdict
         tested = [t.p_value for c in claims if c.error == _MEDIATION for t in c.tests]
         explains = "it explains what the modalities share"
-        if verdict.status == "not refuted":
+        if verdict.status != "certified":
             explains = f"no test finds anything that the modalities share beyond it (least p of {len(tested)}: {min(tested):.2g})"
+        if verdict.status == "supported":
+            gain = max(c.class_gain.value for c in claims if c.class_gain is not None)
+            explains += f", predictors that also see other modalities gain at most {gain:.2g} nats"
         opens = max((c.upper.value for c in claims if c.upper is not None and c.error != _MEDIATION), default=math.nan)
         remainder = (
             f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
@@ -129,7 +136,7 @@ class Judged:
     def line(self) -> Verdict:
         """Return the answer with what each modality tells: for a list of several latents."""
         verdict = self.verdict
-        if self.main is None or verdict.status in ("certified", "not refuted"):
+        if self.main is None or verdict.status in ("certified", "supported", "not refuted"):
             return verdict
         return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {_remainder(self.main)}")
 

@@ -2,6 +2,7 @@
 
 from latentry.natural.from_samples.audit import Audit, audit, audit_of, noise_curve
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.compare import Comparison, compare
 from latentry.natural.from_samples.error_verdicts import Claim
 from latentry.natural.from_samples.judge import Judge, choose_family
 from latentry.natural.from_samples.mean_bounds import mean_upper
@@ -9,12 +10,14 @@ from latentry.natural.from_samples.mean_bounds import mean_upper
 __all__ = [
     "Audit",
     "Claim",
+    "Comparison",
     "Judge",
     "Rows",
     "as_rows",
     "audit",
     "audit_of",
     "choose_family",
+    "compare",
     "mean_upper",
     "noise_curve",
 ]

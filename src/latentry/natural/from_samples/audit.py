@@ -18,6 +18,7 @@ from latentry.natural.from_samples.error_verdicts import Claim, holm
 from latentry.natural.from_samples.judge import Judge, Place, choose_family
 from latentry.natural.from_samples.judge import drift as domain_drift
 from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
+from latentry.natural.from_samples.resolution_bounds import check_resolution
 from latentry.natural.report import plain
 from latentry.threads import single_threaded
 
@@ -90,6 +91,7 @@ def audit(
     level: float = 0.05,
     noise: float | None = None,
     quantiser: int | None = None,
+    resolution: float | Mapping[str, float] | None = None,
     fit: float = 0.5,
     mean: MeanMethod = "betting",
     drift: bool = True,
@@ -99,7 +101,7 @@ def audit(
 
     Redundancy is bounded from above by students of the latent, fitted on one part of the rows and measured on the
     other. Mediation is certified for small discrete tables (at every sample size) and for Gaussian families (for many
-    rows); otherwise it can only be refuted, and the power to do so is said.
+    rows), and for numbers at a declared resolution; otherwise it can be refuted, or supported by a class of predictors.
 
     >>> from latentry.generators import planted_natural
     >>> sample = planted_natural().sample(10_000, seed=0)
@@ -122,7 +124,9 @@ def audit(
         level: Probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
         quantiser: Number of values to which a continuous latent is rounded, as part of its definition.
-        fit: Fraction of the rows that fit students.
+        resolution: σ of independent Gaussian noise that is thought to be added to blocks of numbers, one for all or by
+            name: mediation is then judged of the noisy blocks, and can be certified. One block may go without; labels need none.
+        fit: Fraction of the rows that fit students; where everything is a label, a tenth fits first and every further row audits.
         mean: How the mean loss is bounded: `betting`, `bernstein`, `bootstrap` or `t`.
         drift: Also estimate how much the domain shows through.
         seed: Of the split, the students and the permutations.
@@ -154,7 +158,7 @@ def audit(
         numbers=numbers,
     )
     with single_threaded():
-        judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed)
+        judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed, check_resolution(resolution, rows))
         return audit_of(judge, drift=drift)
 
 
@@ -186,11 +190,17 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
 
 
 def _verdict(place: Place, claims: Sequence[Claim], epsilon: float) -> Verdict:
-    """All claims of the place; a domain is itself a mixture, so every mixture answers for their mediation too."""
+    """All claims of the place; a domain is itself a mixture, so every mixture answers for their mediation too.
+
+    What is certified for every mixture is certified for each domain; only a refutation there speaks against it.
+    """
     parts = [c for c in claims if c.place == place.name]
     if place.domain is None:
-        parts += [c for c in claims if c.error == "mediation error" and c not in parts]
-    return all_of([c.verdict for c in parts], f"Λ is natural within {epsilon:g} nats in {place.name}")
+        known = all(c.verdict.certified for c in parts if c.error.startswith("mediation error"))
+        domains = [c for c in claims if c.error.startswith("mediation error") and c not in parts]
+        parts += [c for c in domains if c.verdict.refuted or not known]
+    noisy = parts[0].error.removeprefix("mediation error")  # the resolution, where one was declared
+    return all_of([c.verdict for c in parts], f"Λ is natural within {epsilon:g} nats{noisy} in {place.name}")
 
 
 def _entropy(rows: Rows) -> Bound | None:

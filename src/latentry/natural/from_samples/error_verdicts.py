@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from latentry.evidence import Bound, Verdict, judge
+from latentry.evidence import Assumption, Bound, Verdict, judge
 from latentry.natural.from_samples.independence_tests import Refutation
 from latentry.natural.from_samples.mean_bounds import smallest_level
+from latentry.natural.from_samples.prediction_gain import PREDICTORS
+from latentry.natural.from_samples.rows_needed import rows_needed, rows_needed_in_words
 
 __all__ = ["Claim", "by_bounds", "by_tests", "holm"]
 
@@ -48,6 +50,7 @@ def by_bounds(
     retry: Callable[[float], float] | None = None,
     tests: tuple[Refutation, ...] = (),
     change: str = "",
+    spread: tuple[float, float] | None = None,
 ) -> Claim:
     """Decide a claim by an upper and a lower bound.
 
@@ -60,13 +63,22 @@ def by_bounds(
         retry: Recomputes the upper bound at another δ, for the p-value.
         tests: Tests made beside the bounds.
         change: What would change the answer.
+        spread: An estimate of the error and the variance of one row's part in it, to plan the rows that an open verdict needs.
 
     Returns:
         The claim with its verdict.
     """
     floor = Bound(0.0, "lower", method="information is never negative")
     verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
+    if verdict.status == "cannot say" and upper is not None and spread is not None:
+        verdict = replace(verdict, change=_planned(upper, spread, epsilon))
     return Claim(error, place, verdict, upper, lower, tests, None, epsilon, retry)
+
+
+def _planned(upper: Bound, spread: tuple[float, float], epsilon: float) -> str:
+    rows, delta = upper.n or 1, 1.0 - (upper.confidence or 0.95)
+    wanted = rows_needed(rows, upper.value, *spread, epsilon, delta)
+    return rows_needed_in_words(wanted, rows, spread[0], epsilon)
 
 
 def by_tests(
@@ -87,10 +99,10 @@ def by_tests(
         delta: Level of the refutation, shared by the tests.
         tests: At least one.
         power: Probability that a violation of size epsilon would have been refuted.
-        class_gain: Upper bound for one class of predictors.
+        class_gain: Upper bound of what predictors gain from the other observables.
 
     Returns:
-        The claim with its verdict, never `certified`.
+        The claim with its verdict, never `certified`: `supported` where no test rejects and predictors gain at most epsilon.
     """
     p = min(1.0, len(tests) * min(test.p_value for test in tests))
     lower_value = max(test.lower(delta / len(tests)) for test in tests)
@@ -109,10 +121,29 @@ def by_tests(
     elif p <= delta:
         sentence = f"{what} is not zero (p = {p:.2g}), but it may be smaller than the declared {epsilon:g}."
         verdict = Verdict("cannot say", sentence, {what: lower}, "more rows, or a discrete or Gaussian family")
+    elif class_gain is not None and class_gain.value <= epsilon:
+        verdict = _supported(what, tests, p, power, lower, class_gain)
     else:
         sentence = f"no test rejects independence given Λ in {place} (p = {p:.2g}); this does not certify it."
-        verdict = Verdict("not refuted", sentence, {what: lower}, "a discrete or Gaussian family can certify", power)
+        change = "a discrete or Gaussian family, or a declared resolution, can certify"
+        verdict = Verdict("not refuted", sentence, {what: lower}, change, power)
     return Claim(error, place, verdict, None, lower, tests, class_gain, epsilon)
+
+
+def _supported(what: str, tests: tuple[Refutation, ...], p: float, power: float, lower: Bound, gain: Bound) -> Verdict:
+    """No test rejects, and no predictor gains more than is allowed: true if predictors see what there is to see."""
+    names = ", ".join(dict.fromkeys(test.name for test in tests))
+    assumptions = (
+        Assumption("the observables are independent given Λ", "not refuted", names, p, power),
+        Assumption(
+            f"what they share beyond Λ would be seen by {PREDICTORS}",
+            "untested",
+            note="in means of numbers and in probabilities of labels",
+        ),
+    )
+    sentence = f"{what} ≤ {gain.value:.3g} nats as far as {PREDICTORS} see, and no test rejects (p = {p:.2g})."
+    change = "a discrete or Gaussian family, or a declared resolution, can certify"
+    return Verdict("supported", sentence, {what: gain, f"{what}, lower": lower}, change, power, assumptions)
 
 
 def holm(claims: Sequence[Claim], level: float) -> tuple[str, ...]:

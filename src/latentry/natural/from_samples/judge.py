@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TypeVar
@@ -24,11 +24,17 @@ from latentry.natural.from_samples.independence_tests import (
 )
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
-from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, tabulate
+from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_method, mediation_upper, tabulate
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
-from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
+from latentry.natural.from_samples.redundancy_bounds import Lesson, redundancy_upper, teach
 from latentry.natural.from_samples.residual_regression import Smoother
+from latentry.natural.from_samples.resolution_bounds import (
+    resolution_lessons,
+    resolution_spread,
+    resolution_upper,
+    resolution_words,
+)
 from latentry.threads import side_by_side
 
 __all__ = ["Judge", "Place", "choose_family", "drift"]
@@ -108,6 +114,7 @@ class Judge:
     level: float
     mean: MeanMethod
     seed: int
+    resolution: Mapping[str, float] = field(default_factory=dict)
     lessons: dict[tuple[int | None, int], Lesson] = field(default_factory=dict)
     tested: dict[int | None, Tested] = field(default_factory=dict)
 
@@ -118,7 +125,8 @@ class Judge:
     def learn(self) -> None:
         """Fit all students and run all tests of the places, side by side."""
         domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
-        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if self.family == "general"]
+        tested = self.family == "general" and not self.resolution
+        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if tested]
         jobs += [partial(self._lesson, j, i) for j in domains for i in range(len(self.rows.blocks))]
         side_by_side(lambda job: job(), jobs)
 
@@ -163,7 +171,7 @@ class Judge:
         method = lessons[0].method(self.mean)
 
         def upper(delta: float) -> float:
-            return max(lesson.upper(delta, self.mean, self.seed) for lesson in lessons)
+            return redundancy_upper(lessons, delta, self.mean, self.seed)
 
         needs = ("many rows",) if method in ("bootstrap", "t") else ()
         bound = Bound(
@@ -177,7 +185,9 @@ class Judge:
         )
         name = f"redundancy error of {self.rows.blocks[i].name}"
         lower = self._highest([self._redundancy_ratio(j, i) for j in self._domains(place)])
-        return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper)
+        worst = max(lessons, key=lambda lesson: float(lesson.latest.mean()))
+        spread = float(worst.latest.mean()), float(worst.latest.var())
+        return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper, spread=spread)
 
     def _domains(self, place: Place) -> list[int]:
         return list(range(len(self.rows.domains))) if place.domain is None else [place.domain]
@@ -187,7 +197,7 @@ class Judge:
         if place.domain is not None:
             return [self._lesson(place.domain, i)]
         rows, shared = self.rows, self._lesson(None, i)
-        return [shared.only(rows.inside(rows.audit, j)) for j in self._domains(place)]
+        return [shared.only(np.flatnonzero(rows.domain == j)) for j in self._domains(place)]
 
     def _lesson(self, domain: int | None, i: int) -> Lesson:
         """What a student of one block learns in a domain, or in all rows."""
@@ -243,6 +253,8 @@ class Judge:
         Returns:
             The claim with its verdict.
         """
+        if self.resolution:
+            return self._at_resolution(place)
         methods = {"discrete": self._discrete, "gaussian": self._gaussian, "general": self._general}
         return methods[self.family](place)
 
@@ -251,30 +263,52 @@ class Judge:
 
     def _discrete(self, place: Place) -> Claim:
         rows = self.rows
-        pooled = tabulate(rows, rows.untouched, self.seed)
-        tables = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
+        made = [tabulate(rows, rows.inside(rows.untouched, j), self.seed) for j in self._domains(place)]
+        tables = [table for table in made if table is not None]
         lower = self._highest([self._mediation_ratio(j) for j in self._domains(place)])
         tests = tuple(self._permutations(j) for j in self._domains(place)) if lower is None else ()
-        if pooled is None:
+        if not tables:
             return by_bounds("mediation error", place.name, self.epsilon, None, lower, tests=tests)
-        shared = pooled.joint() if place.domain is None else None
-
-        @cache
-        def upper(delta: float) -> float:
-            # The shared reference is chosen from the same rows, so every domain's ball must hold: they share δ.
-            part = delta if shared is None else delta / len(tables)
-            return max(table.upper(part, shared) for table in tables if table is not None)
-
+        upper = cache(partial(mediation_upper, tables))
         bound = Bound(
             max(0.0, upper(self.level)),
             "upper",
             confidence=1 - self.level,
-            method="relative-entropy ball around the counts",
+            method=mediation_method(tables),
             assumptions=(*_INDEPENDENT, "no levels beyond those seen"),
-            n=min(table.rows for table in tables if table is not None),
+            n=min(table.rows for table in tables),
             seed=self.seed,
         )
-        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests)
+        spread = max(table.spread() for table in tables)
+        return by_bounds(
+            "mediation error", place.name, self.epsilon, bound, lower, retry=upper, tests=tests, spread=spread
+        )
+
+    def _at_resolution(self, place: Place) -> Claim:
+        """Bound mediation after the declared noise: predictors shared by all domains bound every mixture."""
+        rows, where = self.rows, self._only(place.domain)
+        parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
+        shared = resolution_lessons(rows, self.resolution, *parts, self.seed)
+        domains = [
+            {name: lesson.only(rows.inside(rows.audit, j)) for name, lesson in shared.items()}
+            for j in self._domains(place)
+        ]
+        upper = cache(partial(resolution_upper, domains, len(rows.blocks), seed=self.seed))
+        words = resolution_words(self.resolution)
+        bound = Bound(
+            max(0.0, upper(self.level)),
+            "upper",
+            confidence=1 - self.level,
+            method=f"held-out predictors of noisy observables {words}, betting mean",
+            assumptions=(*_INDEPENDENT, "numbers beyond the range of the fit rows count as its ends"),
+            n=min(len(lesson.losses) for domain in domains for lesson in domain.values()),
+            seed=self.seed,
+        )
+        spread = resolution_spread(domains, len(rows.blocks))
+        claim = by_bounds(f"mediation error {words}", place.name, self.epsilon, bound, None, retry=upper, spread=spread)
+        if claim.verdict.certified:
+            return claim
+        return replace(claim, verdict=replace(claim.verdict, change=f"a coarser resolution; {claim.verdict.change}"))
 
     def _permutations(self, domain: int) -> Refutation:
         inside = self.rows.inside(self.rows.untouched, domain)

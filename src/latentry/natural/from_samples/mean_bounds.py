@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from latentry.errors import DataError, nearest
+from latentry.streams import stream
 
-__all__ = ["METHODS", "MeanMethod", "mean_upper", "smallest_level"]
+__all__ = ["METHODS", "MeanMethod", "mean_upper", "smallest_level", "staged_upper"]
 
 Array = NDArray[np.float64]
 MeanMethod = Literal["betting", "bernstein", "bootstrap", "t"]
 _DRAWS = 2000
+_FIRST_SPREAD, _LARGEST_BET = 0.05, 0.99
 
 
 def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "betting", *, seed: int = 0) -> float:
@@ -72,17 +74,41 @@ def _betting(rows: Array, top: float, delta: float, seed: int) -> float:
     mean is m; by Ville's inequality it ever passes 1/δ with probability at most δ. Rows are taken in random order:
     a file sorted by what is measured would otherwise be bet against as if its end were already known.
     """
-    rows = np.random.default_rng(seed).permutation(rows)
-    y = rows / top if top > 0 else rows
-    n = len(y)
-    count = np.arange(1, n + 1)
-    running = (0.5 + np.cumsum(y)) / (1 + count)
-    spread = (0.25 + np.cumsum((y - running) ** 2)) / (1 + count)
-    before = np.concatenate([[0.25], spread[:-1]])
-    bets = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), 0.9)
+    return staged_upper([[rows]], top, delta, seed=seed)
+
+
+def staged_upper(stages: Sequence[Sequence[Array]], top: float, delta: float, *, seed: int = 0) -> float:
+    """Bound the least mean that all stages allow, when each has losses of its own in one or several domains, by betting.
+
+    In each stage the largest of the domains' means is at least m, whichever domain it is in. The least capital over the
+    domains of a stage is then an e-value, and the product over the stages a supermartingale: losses of a student that is
+    fitted again before each stage, on all earlier rows, are one bet.
+
+    >>> early, late = np.full(100, 0.02), np.full(100, 0.01)
+    >>> staged_upper([[early], [late]], 1.0, 0.05) < mean_upper(late, 1.0, 0.05)
+    True
+
+    Args:
+        stages: For each stage, the losses in each domain, between 0 and `top`; the domains are the same in all stages.
+        top: Largest possible value.
+        delta: One minus the confidence.
+        seed: Of the order of the rows in each stage.
+
+    Returns:
+        The bound, in the units of the losses.
+    """
+    rng = stream("natural/order of bets", seed)
+    domains = [[rng.permutation(rows) / (top or 1.0) for rows in column] for column in zip(*stages, strict=True)]
+    losses = [np.concatenate(parts) for parts in domains]
+    bets = [_bets(y, delta) for y in losses]
+    ends = [np.cumsum([len(part) for part in parts]) for parts in domains]
 
     def survives(mean: float) -> bool:
-        return bool(np.cumsum(np.log1p(-bets * (y - mean))).max() < np.log(1.0 / delta))
+        logs = [np.cumsum(np.log1p(-bet * (y - mean))) for bet, y in zip(bets, losses, strict=True)]
+        if len(logs) == 1:
+            return bool(logs[0].max() < np.log(1.0 / delta))
+        grown = [np.diff(np.append(0.0, log)[np.append(0, end)]) for log, end in zip(logs, ends, strict=True)]
+        return bool(np.cumsum(np.min(grown, axis=0)).max() < np.log(1.0 / delta))
 
     low, high = 0.0, 1.0
     if survives(high):
@@ -91,6 +117,17 @@ def _betting(rows: Array, top: float, delta: float, seed: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if survives(middle) else (low, middle)
     return float(high * top)
+
+
+def _bets(y: Array, delta: float) -> Array:
+    """Stakes that suit the spread of the earlier rows; before there are any, a spread that is small for losses."""
+    n = len(y)
+    count = np.arange(1, n + 1)
+    running = (0.5 + np.cumsum(y)) / (1 + count)
+    spread = (_FIRST_SPREAD + np.cumsum((y - running) ** 2)) / (1 + count)
+    before = np.concatenate([[_FIRST_SPREAD], spread[:-1]])
+    bets: Array = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), _LARGEST_BET)
+    return bets
 
 
 def _bootstrap(rows: Array, top: float, delta: float, seed: int) -> float:

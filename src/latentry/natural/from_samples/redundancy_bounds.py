@@ -1,13 +1,13 @@
 """Students that guess the latent from one block: their held-out loss bounds the redundancy error from above.
 
-For any q(λ|x_i) fitted on other rows, E D(K(·|X)‖q(·|X_i)) = I(Λ; X_{−i}|X_i) + E D(P(Λ|X_i)‖q) ≥ ε_i. One student
+For any q(λ|x_i) fitted on earlier rows, E D(K(·|X)‖q(·|X_i)) = I(Λ; X_{−i}|X_i) + E D(P(Λ|X_i)‖q) ≥ ε_i. One student
 for all domains bounds the error of every mixture, because its loss is linear in the mixture and ε_i(α) is below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from latentry.data import CategoricalChannel, GaussianChannel, column_scales
 from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import kernel_features, kernel_regression
-from latentry.natural.from_samples.mean_bounds import MeanMethod, mean_upper
+from latentry.natural.from_samples.mean_bounds import MeanMethod, mean_upper, staged_upper
 from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
+from latentry.streams import stream
 
-__all__ = ["Lesson", "teach"]
+__all__ = ["Guess", "Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
@@ -30,17 +31,29 @@ Student = Callable[[Array, Block, Codes, int], Guess]  # of the latent, from a b
 _HIDDEN = 48
 _NET_ROWS = 100  # from so many fit rows on a net is worth a try
 _FEW, _FOLDS = 300, 3  # up to so many fit rows every third of them takes its turn in choosing a student
+_STAGES = (0.1, 0.2, 0.35, 0.55, 0.75)  # parts of the rows after which counts are taken again
+_FLOOR_ROWS, _HIGHEST_FLOOR = 8.0, 0.1
 _FAR = 6.0  # spreads from the mean, beyond which a feature says no more: students do not extrapolate
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """Losses of one student on audit rows it has not seen, each at most `top` (infinite for Gaussian latents)."""
+    """Losses of students on rows that they had not seen, each at most `top` (infinite for Gaussian latents).
+
+    Students are fitted again before each stage, on all earlier rows, so that rows audit first and fit afterwards.
+    """
 
     losses: Array
     rows: Codes
     top: float
     student: str
+    stage: Codes  # of each loss, from 0 on
+
+    @property
+    def latest(self) -> Array:
+        """Return the losses of the last students, which had most rows."""
+        latest: Array = self.losses[self.stage == self.stage.max()]
+        return latest
 
     def only(self, rows: Codes) -> Lesson:
         """Restrict the losses to some of the rows.
@@ -49,9 +62,10 @@ class Lesson:
             rows: Row numbers.
 
         Returns:
-            The same student on those rows.
+            The same students on those rows.
         """
-        return Lesson(self.losses[np.isin(self.rows, rows)], np.intersect1d(self.rows, rows), self.top, self.student)
+        kept = np.isin(self.rows, rows)
+        return replace(self, losses=self.losses[kept], rows=self.rows[kept], stage=self.stage[kept])
 
     def method(self, wanted: MeanMethod) -> MeanMethod:
         """Replace a method for bounded losses by `bootstrap` when the losses have no bound.
@@ -76,36 +90,94 @@ class Lesson:
         Returns:
             Nats.
         """
-        return mean_upper(self.losses, self.top, delta, self.method(wanted), seed=seed)
+        return redundancy_upper([self], delta, wanted, seed)
+
+
+def redundancy_upper(lessons: Sequence[Lesson], delta: float, wanted: MeanMethod, seed: int) -> float:
+    """Bound the redundancy error of every mixture of domains from above by shared students.
+
+    Args:
+        lessons: Of the same students, in each domain.
+        delta: One minus the confidence.
+        wanted: The method asked for.
+        seed: Of the method.
+
+    Returns:
+        Nats.
+    """
+    method, top = lessons[0].method(wanted), lessons[0].top
+    stages = np.unique(np.concatenate([lesson.stage for lesson in lessons]))
+    if method == "betting":
+        parts = [[lesson.losses[lesson.stage == stage] for lesson in lessons] for stage in stages]
+        return staged_upper(parts, top, delta, seed=seed)
+    if method == "bernstein":  # needs independent losses: those of the last students
+        lessons = [lesson.only(lesson.rows[lesson.stage == stages[-1]]) for lesson in lessons]
+    return max(mean_upper(lesson.losses, top, delta, method, seed=seed) for lesson in lessons)
 
 
 def teach(rows: Rows, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
-    """Fit a student of the latent on some rows and measure it on others.
+    """Fit students of the latent on some rows and measure them on others.
 
     Args:
         rows: Rows with their latent.
-        block: The block that the student sees.
-        fit: Row numbers on which it is fitted.
-        audit: Row numbers on which it is measured.
-        seed: Of the student.
+        block: The block that the students see.
+        fit: Row numbers on which they are fitted.
+        audit: Row numbers on which they are measured.
+        seed: Of the students.
 
     Returns:
-        Its losses on the audit rows.
+        Their losses. Where block and latent are labels that no row has defined, most of the fit rows audit too.
     """
     if isinstance(rows.channel, GaussianChannel):
         return _gaussian_lesson(rows.channel, block, fit, audit, seed)
-    return _categorical_lesson(rows.channel, block, fit, audit, seed)
+    return lesson_of_labels(rows.channel, block, plan(rows, [block], fit, audit, seed), seed)
 
 
-def _categorical_lesson(channel: CategoricalChannel, block: Block, fit: Codes, audit: Codes, seed: int) -> Lesson:
+def plan(rows: Rows, blocks: Sequence[Block], fit: Codes, audit: Codes, seed: int) -> list[Codes]:
+    """Order rows as students meet them: those of the first part fit only, each further part audits, then fits.
+
+    Args:
+        rows: Rows with their latent.
+        blocks: What the students see. Where all are labels, and no row has defined the latent, fit rows audit too.
+        fit: Row numbers that may fit from the beginning.
+        audit: The other row numbers.
+        seed: Of the order.
+
+    Returns:
+        Row numbers, part by part.
+    """
+    rng = stream("natural/stages of students", seed)
+    if all(block.discrete for block in blocks) and np.isin(fit, rows.untouched).all():
+        order = np.concatenate([rng.permutation(fit), rng.permutation(audit)])
+        return np.split(order, [max(1, int(len(order) * part)) for part in _STAGES])
+    return [fit, *np.array_split(rng.permutation(audit), 2)]
+
+
+def lesson_of_labels(channel: CategoricalChannel, block: Block, parts: list[Codes], seed: int) -> Lesson:
+    """Fit students of a latent of labels before each part of the rows, and measure them on it.
+
+    Args:
+        channel: The latent of every row.
+        block: What the students see.
+        parts: From `plan`.
+        seed: Of the students.
+
+    Returns:
+        Their losses, part by part.
+    """
     truth = channel.probabilities
     values = truth.shape[1]
-    name, guess = _best_student(students_of_labels(block, len(fit)), truth, block, fit, seed)
-    # A floor keeps the loss bounded; it costs about this fraction of a nat.
-    floor = min(0.05, 0.2 / np.sqrt(len(audit)))
-    q = (1 - floor) * guess(audit) + floor / values
-    losses = rel_entr(truth[audit], q).sum(axis=1)
-    return Lesson(losses, audit, float(np.log(values / floor)), name)
+    audit = np.concatenate(parts[1:])
+    # A floor keeps the loss bounded; it costs about this fraction of a nat, and saves as much where rows are few.
+    floor = min(_HIGHEST_FLOOR, _FLOOR_ROWS / len(audit))
+    name, student = _best_student(students_of_labels(block, len(parts[0])), truth, block, parts[0], seed)
+    losses = []
+    for stage, part in enumerate(parts[1:]):
+        guess = student(truth, block, np.concatenate(parts[: stage + 1]), seed)
+        q = (1 - floor) * guess(part) + floor / values
+        losses.append(rel_entr(truth[part], q).sum(axis=1))
+    stages = np.repeat(np.arange(len(losses)), [len(part) for part in losses])
+    return Lesson(np.concatenate(losses), audit, float(np.log(values / floor)), name, stages)
 
 
 def students_of_labels(block: Block, rows: int) -> dict[str, Student]:
@@ -117,15 +189,17 @@ def students_of_labels(block: Block, rows: int) -> dict[str, Student]:
     return result | ({"net": _net} if rows >= _NET_ROWS else {})
 
 
-def _best_student(students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int) -> tuple[str, Guess]:
-    """Choose on a third of the fit rows, then fit on all of them."""
+def _best_student(
+    students: dict[str, Student], truth: Array, block: Block, fit: Codes, seed: int
+) -> tuple[str, Student]:
+    """Choose on a third of the fit rows."""
 
     def loss(name: str) -> float:
         return sum(_divergence(students[name](truth, block, train, seed), truth, test) for test, train in parts)
 
     parts = _thirds(fit, seed)
     best = min(students, key=loss) if len(students) > 1 else next(iter(students))
-    return best, students[best](truth, block, fit, seed)
+    return best, students[best]
 
 
 def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
@@ -195,7 +269,7 @@ def _gaussian_lesson(channel: GaussianChannel, block: Block, fit: Codes, audit: 
         for name, student in students_of_numbers(block, len(fit)).items()
     }
     best = min(losses, key=lambda name: losses[name][0])
-    return Lesson(losses[best][1], audit, np.inf, best)
+    return Lesson(losses[best][1], audit, np.inf, best, np.zeros(len(audit), dtype=np.int64))
 
 
 def students_of_numbers(block: Block, rows: int) -> dict[str, Student]:

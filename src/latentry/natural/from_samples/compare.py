@@ -1,0 +1,188 @@
+"""Which of two latents is the more natural: certified without knowing how much the observables share.
+
+For any channel, M = TC(X) + Σ_i ε_i − (n − 1) R with R = I(X; Λ). TC(X) does not depend on the latent, so that
+
+    M(Λ_a) − M(Λ_b) = Σ_i (ε_i^a − ε_i^b) − (n − 1)(R_a − R_b).
+
+Students bound each ε_i^a from above, ε_i^b ≥ 0, and a student that sees nothing bounds R_b = min_q E D(K_b(·|X)‖q) from above: the
+mean of one loss per row. R_a = H(Λ_a) − H(Λ_a|X), whose first term has a lower bound by the ball around the counts.
+For labels that are not a function of X both sides only become more cautious.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
+
+from latentry.data import CategoricalChannel, Channel, Dataset
+from latentry.errors import DataError
+from latentry.evidence import Bound, Verdict
+from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.divergence_ball import largest_divergence
+from latentry.natural.from_samples.mean_bounds import staged_upper
+from latentry.natural.from_samples.observables import Block
+from latentry.natural.from_samples.redundancy_bounds import lesson_of_labels, plan
+from latentry.threads import single_threaded
+
+__all__ = ["Comparison", "compare"]
+
+Array = NDArray[np.float64]
+_ENTROPY = 0.3  # part of the level for the entropy of a latent; the mean loss has the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Answers about two latents a and b.
+
+    Args:
+        mediation: Whether M_b − M_a is at least the declared margin.
+        total: Whether the sum of all errors, M + Σ_i ε_i, is smaller for a by at least that margin.
+        margin: Declared, nats.
+        level: Largest probability that a verdict is false.
+        rows: Rows that were compared.
+    """
+
+    mediation: Verdict
+    total: Verdict
+    margin: float
+    level: float
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.mediation}\n{self.total}\n{self.rows} rows; level {self.level:g}"
+
+
+def compare(
+    data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
+    a: Channel | ArrayLike,
+    b: Channel | ArrayLike,
+    *,
+    margin: float = 0.0,
+    blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
+    labels: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    quantiser: int | None = None,
+    level: float = 0.05,
+    fit: float = 0.5,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two latents with finitely many values on rows that trained neither.
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.integers(0, 2, 4000)
+    >>> views = {"left": z + 2 * rng.integers(0, 2, 4000), "right": z + 2 * rng.integers(0, 2, 4000)}
+    >>> print(compare(views, z, np.zeros(4000, dtype=int), margin=0.5).mediation)
+    certified: the mediation error of a is at least 0.666 nats below that of b, and 0.5 was declared.
+
+    Args:
+        data: As in `audit`; domains are pooled.
+        a: A CategoricalChannel, labels (rows,), or numbers with a `quantiser`.
+        b: The other latent.
+        margin: By how much a must be better, nats, ≥ 0; declare it before looking.
+        blocks: As in `audit`.
+        labels: Blocks of numbers that are labels.
+        numbers: Blocks of numbers that are measurements.
+        quantiser: Number of values to which latents of numbers are rounded.
+        level: Probability of a false verdict, for each of the two.
+        fit: Fraction of the rows that fit students only, where a block holds numbers.
+        seed: Of the split and the students.
+
+    Returns:
+        A verdict on mediation and one on the sum of all errors.
+
+    Raises:
+        DataError: If the margin or the level is out of range, a latent is continuous, or the data do not fit.
+    """
+    if not 0 <= margin < np.inf:
+        raise DataError(f"margin={margin}: must be zero or more. It is how much better a must be than b, in nats.")
+    if not 0 < level < 0.5:
+        raise DataError(f"level={level}: must lie between 0 and 0.5.")
+
+    def gathered(latent: Channel | ArrayLike) -> Rows:
+        rows = as_rows(
+            data, latent, blocks=blocks, domain=None, noise=None, quantiser=_rounded(latent, quantiser), fit=fit,
+            seed=seed, labels=labels, numbers=numbers,
+        )  # fmt: skip
+        if not rows.categorical:
+            raise DataError("a, b: comparisons need latents with finitely many values. Give a quantiser=m.")
+        return rows
+
+    with single_threaded():
+        one, other = gathered(a), gathered(b)
+        one_first, other_first = _Pair(one, other, seed), _Pair(other, one, seed)
+    verdicts = [
+        _verdict(what, -one_first.upper(twice, level), other_first.upper(twice, level), margin, level, len(one.domain))
+        for what, twice in (("mediation error", False), ("sum of all errors", True))
+    ]
+    return Comparison(verdicts[0], verdicts[1], margin, level, len(one.domain))
+
+
+def _rounded(latent: Channel | ArrayLike, quantiser: int | None) -> int | None:
+    """The quantiser, where the latent holds numbers."""
+    if isinstance(latent, CategoricalChannel) or (not isinstance(latent, Channel) and np.asarray(latent).ndim == 1):
+        return None
+    return quantiser
+
+
+class _Pair:
+    """Losses that bound M(first) − M(second) from above."""
+
+    def __init__(self, first: Rows, second: Rows, seed: int) -> None:
+        self._seed, self._others = seed, len(first.blocks) - 1
+        self._first, self._second = _table(first), _table(second)
+        untouched = np.intersect1d(first.untouched, second.untouched)
+        parts = plan(
+            first if len(first.untouched) == len(untouched) else second, first.blocks, first.fit, first.audit, seed
+        )
+        nothing = Block.of_labels("nothing", np.zeros(len(first.domain), dtype=np.int64))
+        self._lessons = [lesson_of_labels(self._first, block, parts, seed) for block in first.blocks]
+        self._blind = lesson_of_labels(self._second, nothing, parts, seed)
+        drawn = self._first.sample(seed)[untouched]
+        self._counts = np.bincount(drawn, minlength=self._first.probabilities.shape[1]).astype(float)
+
+    def upper(self, twice: bool, level: float) -> float:
+        """Bound the difference of M, or with `twice` of M + Σ ε_i, from above."""
+        weight = 2.0 if twice else 1.0
+        noise = entr(self._first.probabilities[self._blind.rows]).sum(axis=1)
+        losses = self._others * (self._blind.losses + noise)
+        losses = losses + weight * np.sum([lesson.losses for lesson in self._lessons], axis=0)
+        top = self._others * (self._blind.top + np.log(len(self._counts)) * bool(noise.any()))
+        top += weight * sum(lesson.top for lesson in self._lessons)
+        stages = [[losses[self._blind.stage == stage]] for stage in np.unique(self._blind.stage)]
+        mean = staged_upper(stages, top, level * (1 - _ENTROPY), seed=self._seed)
+        entropy = -largest_divergence(self._counts, np.zeros(len(self._counts)), level * _ENTROPY)
+        return mean - self._others * entropy
+
+
+def _table(rows: Rows) -> CategoricalChannel:
+    if not isinstance(rows.channel, CategoricalChannel):
+        raise DataError("a, b: comparisons need latents with finitely many values. Give a quantiser=m.")
+    return rows.channel
+
+
+def _verdict(what: str, low: float, high: float, margin: float, level: float, rows: int) -> Verdict:
+    """Judge whether b's error less a's, which lies between two bounds, is at least the margin."""
+    method = "students of both latents, and the entropy of one by a ball around its counts"
+    assumptions = ("independent rows that trained neither latent",)
+    sides: tuple[tuple[Literal["lower", "upper"], float], ...] = (("lower", low), ("upper", high))
+    bounds = {
+        f"{what} of b less that of a, {side}": Bound(
+            value, side, confidence=1 - level, method=method, assumptions=assumptions, n=rows
+        )
+        for side, value in sides
+    }
+    if low >= margin and low > 0:
+        words = f"the {what} of a is at least {low:.3g} nats below that of b, and {margin:g} was declared."
+        return Verdict("certified", words, bounds, "a larger declared margin")
+    if high < margin or (high <= 0 and margin == 0):
+        words = f"the {what} of a is at most {high:.3g} nats below that of b, less than the declared {margin:g}."
+        return Verdict("refuted", words, bounds, "a smaller declared margin")
+    words = (
+        f"the {what} of b less that of a lies between {low:.3g} and {high:.3g} nats; the declared {margin:g} is inside."
+    )
+    return Verdict("cannot say", words, bounds, "more rows, or another declared margin")

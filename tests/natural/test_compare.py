@@ -1,0 +1,113 @@
+"""Comparisons of latents against closed forms of finite distributions, staged bets, and planned rows."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from latentry.data import CategoricalChannel
+from latentry.errors import DataError
+from latentry.generators import finite_laws
+from latentry.natural import audit, compare, mediation_error, redundancy_error
+from latentry.natural.from_samples.mean_bounds import staged_upper
+from latentry.natural.from_samples.rows_needed import rows_needed, rows_needed_in_words
+
+
+def drawn(law, n, seed):
+    cells = np.random.default_rng(seed).choice(law.size, n, p=law.ravel())
+    return np.unravel_index(cells, law.shape)
+
+
+def sum_of_errors(law, channel):
+    return mediation_error(law, channel) + sum(redundancy_error(law, channel, i) for i in range(law.ndim))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_differences_are_covered(soft):
+    """Random laws of three observables and random channels, 25 runs with four bounds at level 0.05 each: once in a million."""
+    missed = 0
+    for seed in range(25):
+        rng = np.random.default_rng([seed, soft])
+        law = rng.dirichlet(np.full(12, 0.5)).reshape(2, 3, 2)
+        channels = [rng.dirichlet(np.full(2, 0.3), size=law.shape) for _ in range(2)]
+        if not soft:
+            channels = [np.eye(2)[channel.argmax(axis=-1)] for channel in channels]
+        place = drawn(law, 1200, seed)
+        rows = {str(i): column for i, column in enumerate(place)}
+        found = compare(rows, *(CategoricalChannel(channel[place]) for channel in channels), seed=seed)
+        for verdict, error in ((found.mediation, mediation_error), (found.total, sum_of_errors)):
+            truth = error(law, channels[1]) - error(law, channels[0])
+            low, high = (bound.value for bound in verdict.evidence.values())
+            missed += (low > truth) + (high < truth)
+    assert missed <= binom.isf(1e-6, 100, 0.05)
+
+
+def test_a_natural_latent_is_better_than_a_constant():
+    """The difference is the entropy of the part that both observables show."""
+    family = finite_laws.planted_natural(domains=1)
+    rows = drawn(family.laws[0], 4000, 0)
+    views = {"left": rows[0], "right": rows[1]}
+    common = CategoricalChannel(family.channel[rows])
+    found = compare(views, common, np.zeros(4000, dtype=int), margin=0.3)
+    assert found.mediation.status == found.total.status == "certified"
+    assert compare(views, np.zeros(4000, dtype=int), common).mediation.status == "refuted"
+    assert compare(views, common, common, margin=0.3).mediation.status == "refuted"
+    assert compare(views, common, common).mediation.status == "cannot say"
+    assert "level 0.05" in str(found)
+
+
+def test_what_cannot_be_compared():
+    rng = np.random.default_rng(0)
+    views = {"a": rng.standard_normal((200, 2)), "b": rng.standard_normal((200, 2))}
+    numbers = rng.standard_normal((200, 1))
+    with pytest.raises(DataError, match="quantiser"):
+        compare(views, numbers, numbers)
+    with pytest.raises(DataError, match="margin=-1"):
+        compare(views, rng.integers(0, 2, 200), rng.integers(0, 2, 200), margin=-1.0)
+    assert compare(views, numbers, rng.integers(0, 2, 200), quantiser=2).rows == 200
+
+
+def test_bets_over_stages_and_domains_cover():
+    """The worst domain changes from stage to stage: 200 runs at level 0.1, fails once in a million."""
+    rng, missed = np.random.default_rng(0), 0
+    for _ in range(200):
+        stages = [[rng.binomial(1, p, 40) * 1.0 for p in means] for means in ((0.3, 0.05), (0.1, 0.3), (0.3, 0.2))]
+        missed += staged_upper(stages, 1.0, 0.1) < 0.3
+    assert 0 < missed <= binom.isf(1e-6, 200, 0.1)
+
+
+def test_stages_add_up():
+    """Two stages of one student are worth as much as all its losses at once, and more than the last of them."""
+    losses = np.random.default_rng(0).uniform(0, 0.1, 400)
+    split = staged_upper([[losses[:150]], [losses[150:]]], 1.0, 0.05)
+    assert split == pytest.approx(staged_upper([[losses]], 1.0, 0.05), abs=3e-3)
+    assert split < staged_upper([[losses[150:]]], 1.0, 0.05)
+
+
+def test_planned_rows_suffice():
+    """At one and a half times the planned rows most of 10 data sets reach the threshold; at a third of them, few."""
+    family, reached = finite_laws.planted_natural(seed=3), {}
+
+    def mediation(rows, seed):
+        sample = family.sample(rows, seed)
+        views = {f"x{i}": sample.observables[:, i] for i in range(2)}
+        claims = audit(views, sample.latent, domain=sample.domain, epsilon=0.1, drift=False, seed=seed).claims
+        return next(c for c in claims if c.error == "mediation error" and c.place == "every mixture")
+
+    first = mediation(300, 0)
+    planned = int(re.search(r"about (\d+) where there are 150 now", first.verdict.change)[1])  # in each of two domains
+    for rows in (2 * planned // 3, 3 * planned):
+        reached[rows] = sum(mediation(rows, seed).upper.value <= 0.1 for seed in range(1, 11))
+    low, high = reached.values()
+    assert low <= 5 <= high
+
+
+def test_rows_in_words():
+    assert rows_needed(500, np.inf, 0.0, 0.0, 0.1, 0.05) is None
+    assert "more rows will hardly certify" in rows_needed_in_words(None, 100, 0.2, 0.1)
+    assert "no number of rows" in rows_needed_in_words(None, 100, 0.0999999, 0.1)
+    slow = rows_needed(1000, 0.2, 0.0, 1.0, 0.1, 0.05)
+    assert slow > rows_needed(1000, 0.2, 0.0, 0.0, 0.1, 0.05)
