@@ -15,7 +15,6 @@ import numpy as np
 
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.scores import Scorer
-from latentry.streams import stream
 
 __all__ = ["Choices", "candidate_parents", "parent_choices", "search_orders"]
 
@@ -104,7 +103,7 @@ def search_orders(choices: Choices, knowledge: Knowledge, restarts: int, seed: i
     Returns:
         Bit masks, one per node.
     """
-    rng = stream("graphs/orders", seed)
+    rng = np.random.default_rng(seed)
     best_score, best_order = -math.inf, list(range(len(choices)))
     for _ in range(restarts):
         order = _climb(choices, _random_order(knowledge, rng))
