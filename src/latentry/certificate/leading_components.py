@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from latentry.data import Dataset, column_scales
+from latentry.streams import stream, stream_seed
 
 __all__ = ["flat", "leading_columns", "is_label", "rows_in_words", "some_rows", "untied"]
 
@@ -43,7 +44,7 @@ def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarr
     if table.shape[1] <= columns:
         return table
     solver = "randomized" if table.shape[1] > 50 else "auto"
-    components: np.ndarray = PCA(kept, random_state=seed, svd_solver=solver).fit_transform(table)
+    components: np.ndarray = PCA(kept, random_state=stream_seed("certificate/components", seed), svd_solver=solver).fit_transform(table)
     return components
 
 
@@ -63,7 +64,7 @@ def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
     >>> len(np.unique(table)), bool(table[2] > table[:2].max())
     (3, True)
     """
-    rng, result = np.random.default_rng(seed), np.array(columns, dtype=np.float64)
+    rng, result = stream("certificate/ties", seed), np.array(columns, dtype=np.float64)
     for column in result.T:
         levels = np.unique(column)
         if 1 < len(levels) < len(column):
@@ -82,7 +83,7 @@ def some_rows(count: int, most: int, seed: int = 0) -> np.ndarray:
     Returns:
         Numbers of rows, ascending.
     """
-    return np.sort(np.random.default_rng(seed).permutation(count)[:most])
+    return np.sort(stream("certificate/rows", seed).permutation(count)[:most])
 
 
 def rows_in_words(used: int, count: int) -> str:

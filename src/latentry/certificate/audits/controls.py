@@ -17,6 +17,7 @@ from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.information import mutual_information
 from latentry.natural import Judge, Rows, as_rows
+from latentry.streams import stream
 from latentry.threads import side_by_side
 
 __all__ = ["controls"]
@@ -86,7 +87,7 @@ def _as_verdict(right: bool, sentence: str, value: float) -> Verdict:
 
 
 def _run(subject: Subject) -> Iterator[tuple[str, Outcome]]:
-    rng = np.random.default_rng(subject.settings.seed)
+    rng = stream("certificate/controls", subject.settings.seed)
     if subject.domain is not None and len(np.unique(subject.domain)) > 1:
         yield from _shuffled_domains(subject, rng)
     for name in subject.observables.names:

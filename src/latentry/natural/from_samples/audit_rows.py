@@ -19,9 +19,11 @@ from latentry.data import (
     missing_entries,
     nearest_centres,
     split_rows,
+    varying_columns,
 )
 from latentry.errors import DataError
 from latentry.natural.from_samples.observables import Block, Codes, block_of, check_kinds, is_label, named_columns
+from latentry.streams import stream_seed
 
 __all__ = ["Rows", "as_rows"]
 
@@ -199,10 +201,11 @@ def _split(domain: Codes, fit: float, seed: int) -> tuple[tuple[Codes, ...], boo
     Where chance gives a domain much less than its part, every domain is split by itself.
     """
     try:
-        plain = split_rows(len(domain), (fit, 1 - fit), None, None, seed)
+        drawn = stream_seed("natural/split", seed)
+        plain = split_rows(len(domain), (fit, 1 - fit), None, None, drawn)
         if len(np.unique(domain)) == 1 or _fair(domain, plain, (fit, 1 - fit)):
             return plain, True
-        return split_rows(len(domain), (fit, 1 - fit), domain, None, seed), False
+        return split_rows(len(domain), (fit, 1 - fit), domain, None, drawn), False
     except DataError as problem:
         raise DataError(f"fit={fit}: {problem}") from None
 
@@ -266,7 +269,8 @@ def _as_channel(
     if quantiser is not None:
         if quantiser < 2:
             raise DataError(f"quantiser={quantiser}: must be at least 2 values.")
-        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=seed)])
+        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=stream_seed("natural/centres", seed))])
+    given = GaussianChannel(np.where(varying_columns(given.mean), given.mean, 0.0), given.scale)
     scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
     if (scale == 0).any():
         raise DataError(

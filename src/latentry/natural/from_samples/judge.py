@@ -17,8 +17,10 @@ from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
 from latentry.natural.from_samples.independence_tests import (
     Refutation,
+    directed_test,
     neighbour_test,
     permutation_test,
+    projection_test,
     residual_power,
     residual_test,
 )
@@ -306,7 +308,9 @@ class Judge:
         tests, gain = self._tested(place.domain)
         pairs, delta = len(self.rows.blocks) - 1, self._mediation_level
         inside = self.rows.inside(self.rows.untouched, self._only(place.domain))
-        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))
+        widths = [block.looked.shape[1] for block in self.rows.blocks]
+        columns = max(widths[i] * sum(widths[:i]) for i in range(1, len(widths)))
+        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests), columns)
         return by_tests("mediation error", place.name, self.epsilon, delta, tests, power, gain)
 
     @property
@@ -330,10 +334,13 @@ class Judge:
         smoother = Smoother.of(z, self.seed)
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            x = rows.blocks[i].summary[inside]
-            earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
-            tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
-            tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+            some = [np.hstack([block.summary[inside] for block in part]) for part in (rows.blocks[i : i + 1], rows.blocks[:i])]
+            many = [np.hstack([block.looked[inside] for block in part]) for part in (rows.blocks[i : i + 1], rows.blocks[:i])]
+            tests.append(residual_test(*many, z, smoother=smoother, seed=self.seed))
+            tests.append(projection_test(*many, z, smoother=smoother, seed=self.seed))
+            tests.append(neighbour_test(*some, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+            if any(block.shortened for block in rows.blocks[: i + 1]):
+                tests.append(directed_test(*many, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
 
 

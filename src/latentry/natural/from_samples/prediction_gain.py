@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from latentry.data import varying_columns
 from latentry.evidence import Bound
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.mean_bounds import mean_upper
 from latentry.natural.from_samples.observables import Block, Codes
+from latentry.streams import stream
 
 __all__ = ["domain_information", "predictive_gain"]
 
@@ -21,7 +23,7 @@ _CLASS = "boosted trees, two-fold held-out log-loss"
 
 def label_losses(features: Array, labels: Codes, seed: int) -> Array:
     """Compute held-out −ln q(label|features) of every row, two folds, with a floor of one in a thousand."""
-    fold = np.random.default_rng(seed).permutation(len(labels)) % 2
+    fold = stream("natural/folds", seed).permutation(len(labels)) % 2
     losses, values = np.empty(len(labels)), int(labels.max()) + 1
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
@@ -39,11 +41,11 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
 
     Constant columns cost nothing.
     """
-    numbers = numbers[:, np.ptp(numbers, axis=0) > 0]
+    numbers = numbers[:, varying_columns(numbers)]
     if not numbers.shape[1]:
         return np.zeros(len(numbers))
     least = _NARROWEST * numbers.var(axis=0)
-    fold = np.random.default_rng(seed).permutation(len(numbers)) % 2
+    fold = stream("natural/folds", seed).permutation(len(numbers)) % 2
     losses = np.empty(len(numbers))
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
