@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence import Bound, Verdict, all_of
+from latentry.natural.from_samples.assumptions import in_its_sentence, weighed
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.emptiness import reasons_to_call_it_empty
 from latentry.natural.from_samples.error_verdicts import Claim, holm
 from latentry.natural.from_samples.judge import Judge, Place, choose_family
 from latentry.natural.from_samples.judge import drift as domain_drift
 from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
+from latentry.natural.from_samples.row_order import independence
 from latentry.natural.report import plain
 from latentry.threads import single_threaded
 
@@ -41,6 +44,7 @@ class Audit:
         rows: Numbers of rows that fitted students and that audited.
         family: How mediation was judged.
         notes: What else a reader should know.
+        empty: Reasons why naturality says little here, whatever the latent.
     """
 
     claims: tuple[Claim, ...]
@@ -52,6 +56,7 @@ class Audit:
     rows: tuple[int, int]
     family: str
     notes: tuple[str, ...]
+    empty: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -172,9 +177,15 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
     judge.learn()
     places = judge.places()
     claims = [claim for place in places for claim in judge.claims(place)]
+    claims = weighed(claims, independence(rows, judge.seed))
+    if rows.gaps is not None:
+        claims = weighed(claims, [rows.gaps.assumption(rows.given, judge.seed)], both=False)
+    empty = reasons_to_call_it_empty(rows)
     return Audit(
         claims=tuple(claims),
-        verdicts={place.name: _verdict(place, claims, judge.epsilon) for place in places},
+        verdicts={
+            place.name: in_its_sentence(_verdict(place, claims, judge.epsilon), empty) for place in places
+        },
         drift=domain_drift(rows, judge.seed) if drift and len(rows.domains) > 1 else {},
         latent_entropy=_entropy(rows),
         epsilon=judge.epsilon,
@@ -182,6 +193,7 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
         rows=(len(rows.fit), len(rows.audit)),
         family=judge.family,
         notes=(*_notes(rows), *_crowding_notes(claims)),
+        empty=empty,
     )
 
 
@@ -212,9 +224,12 @@ def _notes(rows: Rows) -> list[str]:
         notes.append(
             "The latent has so few different numbers that it was taken as labels; declare noise=σ if it is a measurement."
         )
-    short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
+    short = [block.name for block in rows.blocks if block.narrowed]
     if short:
-        notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")
+        notes.append(
+            f"Tests of mediation look at 12 leading components and 12 random directions of {', '.join(short)}, not at all "
+            "of it; the power is that against dependence in these."
+        )
     spread = _entropy(rows)
     if spread is not None and spread.value < 0.01:
         notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small whatever the data.")

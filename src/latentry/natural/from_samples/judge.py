@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from latentry.data import CategoricalChannel, GaussianChannel
 from latentry.errors import DataError, nearest
-from latentry.evidence import Bound
+from latentry.evidence import Assumption, Bound, Outcome
+from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL, weighed
 from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
 from latentry.natural.from_samples.independence_tests import (
@@ -27,6 +28,7 @@ from latentry.natural.from_samples.independence_tests import (
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
 from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, tabulate
+from latentry.natural.from_samples.normality import normality_p_value
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, teach
@@ -120,7 +122,7 @@ class Judge:
     def learn(self) -> None:
         """Fit all students and run all tests of the places, side by side."""
         domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
-        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if self.family == "general"]
+        jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if self.family != "discrete"]
         jobs += [partial(self._lesson, j, i) for j in domains for i in range(len(self.rows.blocks))]
         side_by_side(lambda job: job(), jobs)
 
@@ -186,10 +188,11 @@ class Judge:
 
     def _lessons(self, place: Place, i: int) -> list[Lesson]:
         """One student per domain; for every mixture, one shared student measured in each domain."""
+        rows = self.rows
         if place.domain is not None:
-            return [self._lesson(place.domain, i)]
-        rows, shared = self.rows, self._lesson(None, i)
-        return [shared.only(rows.inside(rows.audit, j)) for j in self._domains(place)]
+            return [_by_unit(self._lesson(place.domain, i), rows)]
+        shared = self._lesson(None, i)
+        return [_by_unit(shared.only(rows.inside(rows.audit, j)), rows) for j in self._domains(place)]
 
     def _lesson(self, domain: int | None, i: int) -> Lesson:
         """What a student of one block learns in a domain, or in all rows."""
@@ -288,7 +291,8 @@ class Judge:
         lower = self._highest(ratios)
         if place.domain is None:  # a mixture of Gaussian distributions is not Gaussian
             change = "a discrete family, or the same distribution in every domain"
-            return by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
+            claim = by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
+            return self._as_gaussian(place, claim)
 
         def upper(delta: float) -> float:
             return max(r.upper(delta) for r in ratios if r is not None)
@@ -302,7 +306,25 @@ class Judge:
             n=len(self.rows.inside(self.rows.untouched, place.domain)),
             seed=self.seed,
         )
-        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
+        claim = by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
+        return self._as_gaussian(place, claim)
+
+    def _as_gaussian(self, place: Place, claim: Claim) -> Claim:
+        """Weigh a claim of the Gaussian family by tests of the family; tests of any family may refute on their own."""
+        general = self._general(place)
+        if general.verdict.refuted:
+            return general
+        p = min(1.0, len(self._domains(place)) * min(self._normality(j) for j in self._domains(place)))
+        outcome: Outcome = "refuted" if p <= ASSUMED_LEVEL else "not refuted"
+        family = Assumption(
+            "rows and latent are jointly Gaussian", outcome, "distances, skewness and kurtosis", p, note="family='general'"
+        )
+        return weighed([replace(claim, tests=general.tests)], [family])[0]
+
+    def _normality(self, domain: int) -> float:
+        rows, latent = self.rows, self.rows.latent_sample(self.seed)
+        inside = rows.inside(rows.untouched, domain)
+        return normality_p_value(np.hstack([*(block.values[inside] for block in rows.blocks), latent[inside]]), self.seed)
 
     def _general(self, place: Place) -> Claim:
         tests, gain = self._tested(place.domain)
@@ -342,6 +364,14 @@ class Judge:
             if any(block.shortened for block in rows.blocks[: i + 1]):
                 tests.append(directed_test(*many, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
+
+
+def _by_unit(lesson: Lesson, rows: Rows) -> Lesson:
+    """The mean loss of every unit, where rows come in units: independent numbers, whose mean is over units."""
+    if rows.units is None:
+        return lesson
+    codes = np.unique(rows.units[lesson.rows], return_inverse=True)[1]
+    return replace(lesson, losses=np.bincount(codes, lesson.losses) / np.bincount(codes))
 
 
 def _once(known: dict[Key, Out], key: Key, make: Callable[[], Out]) -> Out:

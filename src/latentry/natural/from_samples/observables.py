@@ -170,7 +170,7 @@ def named_columns(
         domain: One label per row; a Dataset brings its own.
 
     Returns:
-        Blocks by name, which rows are complete (rows,), and the domain labels.
+        Blocks by name, which blocks are complete in which rows (rows, blocks), and the domain labels.
 
     Raises:
         DataError: If a name is unknown, an array has no blocks, or lengths differ.
@@ -180,7 +180,7 @@ def named_columns(
         unknown = [b for b in chosen if b not in data.names]
         if unknown:
             raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
-        present = np.all([data.observed[name] for name in chosen], axis=0)
+        present = np.column_stack([data.observed[name] for name in chosen])
         labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
         return {name: np.asarray(data.values[name]) for name in chosen}, present, labels
     if isinstance(data, Mapping):
@@ -200,10 +200,8 @@ def named_columns(
     if len(set(lengths.values())) > 1:
         raise DataError(f"blocks: have different numbers of rows, {lengths}. Give one value per row in each.")
     rows = next(iter(lengths.values()), 0)
-    present = np.ones(rows, dtype=bool)
-    for column in named.values():
-        present &= ~missing_entries(column).reshape(rows, -1).any(axis=1)
-    return named, present, domain
+    whole = [~missing_entries(column).reshape(rows, -1).any(axis=1) for column in named.values()]
+    return named, np.column_stack(whole) if whole else np.ones((rows, 0), dtype=bool), domain
 
 
 def check_kinds(named: Mapping[str, Column], labels: Sequence[str], numbers: Sequence[str]) -> None:
