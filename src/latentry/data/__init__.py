@@ -62,7 +62,6 @@ __all__ = [
     "row_marks",
     "sketches",
     "split_rows",
-    "split_rows",
     "time_blocks",
     "time_values",
     "varying_columns",

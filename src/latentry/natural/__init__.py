@@ -20,6 +20,7 @@ from latentry.natural.from_samples import (
     audit,
     audit_of,
     choose_family,
+    in_its_sentence,
     mean_upper,
     noise_curve,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "gacs_korner",
     "gaussian_pair",
     "gaussian_total_correlation",
+    "in_its_sentence",
     "marginal",
     "mean_upper",
     "mediation_error",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED
 from latentry.evidence import STATUS_ORDER, Verdict, all_of
-from latentry.natural import Audit, Claim
+from latentry.natural import Audit, Claim, in_its_sentence
 
 __all__ = ["Judged", "place_words"]
 
@@ -96,7 +96,7 @@ class Judged:
         declared = claims[0].epsilon or (self.main.epsilon if self.main is not None else math.nan)
         claim = f"{self.name} is natural within {declared:g} nats in {place}"
         verdict = all_of([c.verdict for c in claims], claim)
-        if verdict.status not in ("not refuted", "certified"):
+        if verdict.status not in ("not refuted", "supported", "certified"):
             return verdict
         tested = [t.p_value for c in claims if c.error == _MEDIATION for t in c.tests]
         explains = "it explains what the modalities share"
@@ -106,7 +106,8 @@ class Judged:
         remainder = (
             f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
         )
-        return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
+        empty = self.main.empty if self.main is not None else ()
+        return in_its_sentence(replace(verdict, sentence=f"{claim}: {explains}{remainder}."), empty)
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -129,7 +130,7 @@ class Judged:
     def line(self) -> Verdict:
         """Return the answer with what each modality tells: for a list of several latents."""
         verdict = self.verdict
-        if self.main is None or verdict.status in ("certified", "not refuted"):
+        if self.main is None or verdict.status in ("certified", "supported", "not refuted"):
             return verdict
         return replace(verdict, sentence=f"{verdict.sentence.rstrip('.')}. {_remainder(self.main)}")
 

@@ -1,5 +1,6 @@
 """What samples can certify, refute, or leave open about a latent."""
 
+from latentry.natural.from_samples.assumptions import in_its_sentence
 from latentry.natural.from_samples.audit import Audit, audit, audit_of, noise_curve
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
 from latentry.natural.from_samples.error_verdicts import Claim
@@ -15,6 +16,7 @@ __all__ = [
     "audit",
     "audit_of",
     "choose_family",
+    "in_its_sentence",
     "mean_upper",
     "noise_curve",
 ]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from latentry.evidence import Assumption, Verdict, assumptions_in_words
 from latentry.natural.from_samples.error_verdicts import Claim
 
-__all__ = ["ASSUMED_LEVEL", "in_its_sentence", "weighed"]
+__all__ = ["ASSUMED_LEVEL", "in_its_sentence", "needing", "open_claim", "weighed"]
 
 ASSUMED_LEVEL = 0.01  # of the test of an assumption: so often a certificate is withheld although the assumption holds
 _POSITIVE = ("certified", "supported", "not refuted")
@@ -39,6 +39,42 @@ def _weighed(claim: Claim, assumptions: Sequence[Assumption], against: list[Assu
         verdict, status="cannot say", sentence=f"{claim.name} rests on an assumption that fails. {why}.", change=advice
     )
     return replace(claim, verdict=open_, retry=None)
+
+
+def needing(claims: Sequence[Claim], what: str) -> list[Claim]:
+    """Name what open claims would need.
+
+    Args:
+        claims: All.
+        what: In words; empty for nothing.
+
+    Returns:
+        The claims; where they are open, they say what is needed.
+    """
+    if not what:
+        return list(claims)
+    return [_needing(claim, what) if claim.verdict.status == "cannot say" else claim for claim in claims]
+
+
+def _needing(claim: Claim, what: str) -> Claim:
+    sentence = f"{claim.verdict.sentence.rstrip('.')}; it takes {what}."
+    return replace(claim, verdict=replace(claim.verdict, sentence=sentence, change=what))
+
+
+def open_claim(error: str, place: str, why: str, epsilon: float) -> Claim:
+    """Leave a claim open that nothing could be found out about.
+
+    Args:
+        error: Mediation, or redundancy of a block.
+        place: A domain, or every mixture.
+        why: What is missing, as a sentence.
+        epsilon: The declared largest error, nats.
+
+    Returns:
+        A claim whose verdict is "cannot say".
+    """
+    verdict = Verdict("cannot say", f"{error} in {place}: {why}", {}, why.rstrip("."))
+    return Claim(error, place, verdict, epsilon=epsilon)
 
 
 def in_its_sentence(verdict: Verdict, empty: Sequence[str] = ()) -> Verdict:

@@ -10,17 +10,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel, LabelsLike
 from latentry.errors import DataError, nearest
 from latentry.evidence import Bound, Verdict, all_of
-from latentry.natural.from_samples.assumptions import in_its_sentence, weighed
+from latentry.natural.from_samples.assumptions import in_its_sentence, needing, open_claim, weighed
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
 from latentry.natural.from_samples.emptiness import reasons_to_call_it_empty
 from latentry.natural.from_samples.error_verdicts import Claim, holm
 from latentry.natural.from_samples.judge import Judge, Place, choose_family
 from latentry.natural.from_samples.judge import drift as domain_drift
 from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
-from latentry.natural.from_samples.row_order import independence
+from latentry.natural.from_samples.row_order import independence, too_few_units, units_needed, units_of
 from latentry.natural.report import plain
 from latentry.threads import single_threaded
 
@@ -89,6 +89,8 @@ def audit(
     epsilon: float,
     blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
     domain: ArrayLike | None = None,
+    groups: LabelsLike | None = None,
+    time: ArrayLike | None = None,
     labels: Sequence[str] = (),
     numbers: Sequence[str] = (),
     family: Family = "auto",
@@ -121,9 +123,12 @@ def audit(
         epsilon: The largest error, in nats, that still counts as natural; declare it before looking.
         blocks: Which modalities, or which columns of an array, form each observable.
         domain: One label per row; a Dataset brings its own.
+        groups: One label per row, where rows of one subject, plate or batch depend on each other; a Dataset brings its own.
+            Groups stay whole in the split, bounds are on the mean over groups of each group's mean, and tests see one row of each.
+        time: One moment per row, where rows that are near in time do: blocks of time are the groups then.
         labels: Blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
         numbers: Blocks of numbers that are measurements, however few different values they have.
-        family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
+        family: `discrete`, `gaussian` (tested, and withheld where it is refuted), `general`, or `auto`: discrete if everything is.
         level: Probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
         quantiser: Number of values to which a continuous latent is rounded, as part of its definition.
@@ -157,6 +162,7 @@ def audit(
         seed=seed,
         labels=labels,
         numbers=numbers,
+        units=units_of(data, blocks, domain, groups, time),
     )
     with single_threaded():
         judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed)
@@ -173,20 +179,24 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
     Returns:
         Claims with bounds and tests, and a verdict for each domain and for every mixture.
     """
-    rows = judge.rows
-    judge.learn()
-    places = judge.places()
-    claims = [claim for place in places for claim in judge.claims(place)]
-    claims = weighed(claims, independence(rows, judge.seed))
+    rows, places = judge.rows, judge.places()
+    few = too_few_units(rows)
+    if few:
+        claims = [open_claim(error, place.name, few, judge.epsilon) for place in places for error in judge.errors]
+    else:
+        judge.learn()
+        claims = [claim for place in places for claim in judge.claims(place)]
+    claims = weighed(claims, independence(rows))
     if rows.gaps is not None:
         claims = weighed(claims, [rows.gaps.assumption(rows.given, judge.seed)], both=False)
+    claims = needing(claims, units_needed(rows, judge.epsilon, judge.level))
     empty = reasons_to_call_it_empty(rows)
     return Audit(
         claims=tuple(claims),
         verdicts={
             place.name: in_its_sentence(_verdict(place, claims, judge.epsilon), empty) for place in places
         },
-        drift=domain_drift(rows, judge.seed) if drift and len(rows.domains) > 1 else {},
+        drift=domain_drift(rows, judge.seed) if drift and not few and len(rows.domains) > 1 else {},
         latent_entropy=_entropy(rows),
         epsilon=judge.epsilon,
         level=judge.level,

@@ -137,6 +137,11 @@ class Judge:
         single = [Place(f"domain {name}", j) for j, name in enumerate(self.rows.domains)]
         return [*single, Place("every mixture", None)]
 
+    @property
+    def errors(self) -> list[str]:
+        """Name what is judged in each place."""
+        return ["mediation error", *(f"redundancy error of {block.name}" for block in self.rows.blocks)]
+
     def claims(self, place: Place) -> list[Claim]:
         """Judge mediation first, then the redundancy of each block.
 
@@ -179,7 +184,7 @@ class Judge:
             n=min(len(lesson.losses) for lesson in lessons),
             seed=self.seed,
         )
-        name = f"redundancy error of {self.rows.blocks[i].name}"
+        name = self.errors[i + 1]
         lower = self._highest([self._redundancy_ratio(j, i) for j in self._domains(place)])
         return by_bounds(name, place.name, self.epsilon, bound, lower, retry=upper)
 
