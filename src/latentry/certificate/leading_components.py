@@ -44,7 +44,9 @@ def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarr
     if table.shape[1] <= columns:
         return table
     solver = "randomized" if table.shape[1] > 50 else "auto"
-    components: np.ndarray = PCA(kept, random_state=stream_seed("certificate/components", seed), svd_solver=solver).fit_transform(table)
+    components: np.ndarray = PCA(
+        kept, random_state=stream_seed("certificate/components", seed), svd_solver=solver
+    ).fit_transform(table)
     return components
 
 

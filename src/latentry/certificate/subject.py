@@ -229,7 +229,9 @@ def _quantised(subject: Subject) -> Subject:
         raise DataError(
             f"quantiser={count}: {len(scaled)} rows are too few to place {count} values and audit the rest. Give more rows."
         )
-    some = stream("certificate/centres", subject.settings.seed).permutation(len(scaled))[: max(len(scaled) // 5, 2 * count)]
+    some = stream("certificate/centres", subject.settings.seed).permutation(len(scaled))[
+        : max(len(scaled) // 5, 2 * count)
+    ]
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited
     codes = nearest_centres(scaled, count, fit=some, seed=subject.settings.seed)
     words = f"{subject.definition}, rounded to the nearest of {count} centres"

@@ -193,9 +193,7 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
     empty = reasons_to_call_it_empty(rows)
     return Audit(
         claims=tuple(claims),
-        verdicts={
-            place.name: in_its_sentence(_verdict(place, claims, judge.epsilon), empty) for place in places
-        },
+        verdicts={place.name: in_its_sentence(_verdict(place, claims, judge.epsilon), empty) for place in places},
         drift=domain_drift(rows, judge.seed) if drift and not few and len(rows.domains) > 1 else {},
         latent_entropy=_entropy(rows),
         epsilon=judge.epsilon,

@@ -97,6 +97,17 @@ class Rows:
         """
         return replace(self, blocks=(*self.blocks[:place], block, *self.blocks[place + 1 :]))
 
+    def up_to(self, place: int) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+        """Return one block, and those before it: the chain rule takes them so.
+
+        Args:
+            place: Position of the block.
+
+        Returns:
+            The block alone, and the earlier ones.
+        """
+        return self.blocks[place : place + 1], self.blocks[:place]
+
     def as_one(self) -> Rows:
         """Return the same rows as if from one domain; only a split that ignores the domains allows it."""
         if not self.plain:
@@ -285,7 +296,11 @@ def _as_channel(
     if quantiser is not None:
         if quantiser < 2:
             raise DataError(f"quantiser={quantiser}: must be at least 2 values.")
-        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=stream_seed("natural/centres", seed))])
+        return CategoricalChannel(
+            np.eye(quantiser)[
+                nearest_centres(given.mean, quantiser, fit=fit, seed=stream_seed("natural/centres", seed))
+            ]
+        )
     given = GaussianChannel(np.where(varying_columns(given.mean), given.mean, 0.0), given.scale)
     scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
     if (scale == 0).any():

@@ -2,8 +2,8 @@
 
 No test is valid for all continuous distributions and has power against any (Shah and Peters 2020), so several families are
 used: products of regression residuals, projections that are learned on other rows, and nearest-neighbour information
-against permutations. p-values of permutation tests are (1 + b)/(1 + B), or h/l when the h-th draw that beats the data is the l-th of all: there the test
-stops, and both are p-values (Besag and Clifford 1991).
+against permutations. p-values of permutation tests are (1 + b)/(1 + B), or h/l when the h-th draw that beats the data is the
+l-th of all: there the test stops, and both are p-values (Besag and Clifford 1991).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-_NEIGHBOUR_ROWS = 800
+_NEIGHBOUR_ROWS, _DIRECTED_ROWS = 800, 500
 _ENOUGH = 10  # draws that beat the data, after which nothing can be refuted any more
 _FIRST = 20  # draws made before the others: under independence most tests end with them
 _BATCH = 500  # draws that are held in memory together
@@ -174,6 +174,7 @@ def neighbour_test(
     strata: Codes | None = None,
     draws: int = 99,
     k: int = 5,
+    most: int = _NEIGHBOUR_ROWS,
     smoother: Smoother | None = None,
     seed: int = 0,
 ) -> Refutation:
@@ -181,7 +182,7 @@ def neighbour_test(
 
     With `strata` (a discrete latent) rows are permuted inside each value; otherwise x moves between rows whose z
     are neighbours. Given z, subtracting a function of z changes no information, so residuals are used: what
-    is left varies little between neighbours. At most 800 rows enter, drawn at random.
+    is left varies little between neighbours. A few hundred rows enter, drawn at random.
 
     Args:
         x: (rows, columns).
@@ -190,6 +191,7 @@ def neighbour_test(
         strata: Codes (rows,) of a discrete latent.
         draws: Most permutations.
         k: Neighbours.
+        most: Rows that enter at most.
         smoother: The regression on z, if it is known already.
         seed: Of the rows, ties and permutations.
 
@@ -197,7 +199,7 @@ def neighbour_test(
         The p-value, the size seen in nats, and its sampling error.
     """
     rng = stream("natural/neighbours", seed)
-    rows = rng.permutation(len(x))[:_NEIGHBOUR_ROWS]
+    rows = rng.permutation(len(x))[:most]
     if strata is None:
         known = smoother or Smoother.of(z, seed)
         x, y = known.residuals(x), known.residuals(y)
@@ -247,7 +249,7 @@ def directed_test(
     turns = _leading_pairs(known.residuals(x)[seek], known.residuals(y)[seek])
     u, v = (side[look] @ turn for side, turn in zip((x, y), turns, strict=True))
     inside = None if strata is None else strata[look]
-    found = neighbour_test(u, v, z[look], strata=inside, draws=draws, seed=seed)
+    found = neighbour_test(u, v, z[look], strata=inside, draws=draws, most=_DIRECTED_ROWS, seed=seed)
     return replace(found, name="nearest neighbours in sought directions")
 
 

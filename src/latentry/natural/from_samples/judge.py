@@ -322,14 +322,20 @@ class Judge:
         p = min(1.0, len(self._domains(place)) * min(self._normality(j) for j in self._domains(place)))
         outcome: Outcome = "refuted" if p <= ASSUMED_LEVEL else "not refuted"
         family = Assumption(
-            "rows and latent are jointly Gaussian", outcome, "distances, skewness and kurtosis", p, note="family='general'"
+            "rows and latent are jointly Gaussian",
+            outcome,
+            "distances, skewness and kurtosis",
+            p,
+            note="family='general'",
         )
         return weighed([replace(claim, tests=general.tests)], [family])[0]
 
     def _normality(self, domain: int) -> float:
         rows, latent = self.rows, self.rows.latent_sample(self.seed)
         inside = rows.inside(rows.untouched, domain)
-        return normality_p_value(np.hstack([*(block.values[inside] for block in rows.blocks), latent[inside]]), self.seed)
+        return normality_p_value(
+            np.hstack([*(block.values[inside] for block in rows.blocks), latent[inside]]), self.seed
+        )
 
     def _general(self, place: Place) -> Claim:
         tests, gain = self._tested(place.domain)
@@ -361,13 +367,15 @@ class Judge:
         smoother = Smoother.of(z, self.seed)
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            some = [np.hstack([block.summary[inside] for block in part]) for part in (rows.blocks[i : i + 1], rows.blocks[:i])]
-            many = [np.hstack([block.looked[inside] for block in part]) for part in (rows.blocks[i : i + 1], rows.blocks[:i])]
-            tests.append(residual_test(*many, z, smoother=smoother, seed=self.seed))
-            tests.append(projection_test(*many, z, smoother=smoother, seed=self.seed))
-            tests.append(neighbour_test(*some, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+            x, earlier = (np.hstack([block.looked[inside] for block in part]) for part in rows.up_to(i))
+            u, v = (np.hstack([block.summary[inside] for block in part]) for part in rows.up_to(i))
+            tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
+            tests.append(projection_test(x, earlier, z, smoother=smoother, seed=self.seed))
+            tests.append(neighbour_test(u, v, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
             if any(block.shortened for block in rows.blocks[: i + 1]):
-                tests.append(directed_test(*many, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+                tests.append(
+                    directed_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
+                )
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
 
 

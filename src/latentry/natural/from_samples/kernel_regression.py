@@ -80,9 +80,7 @@ def fit_ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
     return _Ridge(features, centre, errors, axes @ weights)
 
 
-def _fits(
-    x: Array, y: Array, seed: int, most: int = _MARKS, widths: Sequence[float] = _WIDTHS
-) -> list[_Ridge]:
+def _fits(x: Array, y: Array, seed: int, most: int = _MARKS, widths: Sequence[float] = _WIDTHS) -> list[_Ridge]:
     marks = x[np.sort(stream("natural/landmarks", seed).permutation(len(x))[:most])]
     return [fit_ridge(Landmarks.of(marks, width), x, y) for width in widths]
 

@@ -49,7 +49,9 @@ class Gaps:
         p = min(1.0, len(tried) * min(tried))
         test = "a classifier of missing blocks from Λ and the other blocks, and ranks"
         if p <= ASSUMED_LEVEL:
-            return Assumption(_NAME, "refuted", test, p, note="fill in the missing blocks, or audit a channel that does")
+            return Assumption(
+                _NAME, "refuted", test, p, note="fill in the missing blocks, or audit a channel that does"
+            )
         return Assumption(_NAME, "not refuted", test, p, note=_UNSEEN)
 
     def _p_value(self, place: int, channel: Channel, seed: int) -> float | None:
@@ -67,7 +69,7 @@ class Gaps:
         learned = float(student_t.sf(gain.mean() / max(gain.std(ddof=1), 1e-300) * np.sqrt(len(gain)), len(gain) - 1))
         scores = normal_scores(table)
         ranks = ttest_ind(scores[gone == 1], scores[gone == 0], axis=0, equal_var=False).pvalue
-        return min(1.0, 2.0 * min(learned, table.shape[1] * float(np.nanmin(ranks))))
+        return float(min(1.0, 2.0 * min(learned, table.shape[1] * float(np.nanmin(ranks)))))
 
 
 def _latent(channel: Channel, rows: NDArray[np.int64]) -> Array:
@@ -88,7 +90,9 @@ def gaps_of(named: Mapping[str, Column], there: NDArray[np.bool_], labels: Mappi
     """
     if there.all():
         return None
-    return Gaps(there, tuple(_numbers(column, there[:, i], labels[name]) for i, (name, column) in enumerate(named.items())))
+    return Gaps(
+        there, tuple(_numbers(column, there[:, i], labels[name]) for i, (name, column) in enumerate(named.items()))
+    )
 
 
 def _numbers(column: Column, there: NDArray[np.bool_], label: bool) -> Array:
@@ -99,6 +103,6 @@ def _numbers(column: Column, there: NDArray[np.bool_], label: bool) -> Array:
         values, codes = np.unique(text, axis=0, return_inverse=True)
         codes = codes.ravel()
         common = np.argsort(-np.bincount(codes[there], minlength=len(values)))[:_COMMON]
-        return (codes[:, None] == common).astype(np.float64)
+        return np.asarray(codes[:, None] == common, dtype=np.float64)
     numbers = flat[:, :_COLUMNS].astype(np.float64)
     return np.where(there[:, None], numbers, 0.0)

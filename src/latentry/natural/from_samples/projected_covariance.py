@@ -2,7 +2,7 @@
 
 On one part of the rows a function f(x, z) is learned that predicts what z leaves of y; on the other part the residuals of
 f(x, z) and of y on z are multiplied. Under independence their mean is zero; otherwise it is positive, so that the test has
-one side (Lundborg, Kim, Shah and Samworth 2024). It sees dependence without correlation, which products of residuals of x and y miss.
+one side (Lundborg, Kim, Shah and Samworth 2024). It sees dependence without correlation, which residuals of x and y miss.
 """
 
 from __future__ import annotations
@@ -54,12 +54,11 @@ def projected_p_value(x: Array, y: Array, z: Array, *, smoother: Smoother | None
     if len(x) < 2 * _FEWEST:
         return 1.0
     known = smoother or Smoother.of(z, seed)
-    sides = [_Side.of(part, known) for part in (x, y)]
-    scores = [
-        np.mean([_score(*pair, z, known, parts, seed) for parts in _parts(len(x), seed)])
-        for pair in (sides, sides[::-1])
-    ]
-    return min(1.0, 2.0 * float(norm.sf(max(scores))))
+    first, second = _Side.of(x, known), _Side.of(y, known)
+    parts = _parts(len(x), seed)
+    forth = np.mean([_score(first, second, z, known, part, seed) for part in parts])
+    back = np.mean([_score(second, first, z, known, part, seed) for part in parts])
+    return min(1.0, 2.0 * float(norm.sf(max(forth, back))))
 
 
 def _parts(rows: int, seed: int) -> list[tuple[Codes, Codes]]:
@@ -90,9 +89,7 @@ def _scaled(columns: Array) -> Array:
     return scaled
 
 
-def _score(
-    first: _Side, second: _Side, z: Array, smoother: Smoother, parts: tuple[Codes, Codes], seed: int
-) -> float:
+def _score(first: _Side, second: _Side, z: Array, smoother: Smoother, parts: tuple[Codes, Codes], seed: int) -> float:
     """The mean product, in standard errors, of the second side and what the first was taught to say of it."""
     teach, test = parts
     condition = _scaled(z - z.mean(axis=0))

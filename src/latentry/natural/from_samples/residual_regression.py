@@ -210,7 +210,7 @@ class Smoother:
 
 
 def _off_diagonal(u: Array, v: Array) -> tuple[float, float]:
-    """tr G² and tr G³ of G = (u uᵀ)∘(v vᵀ) with a diagonal of zeros, by whichever of rows and pairs of columns are fewer."""
+    """Tr G² and tr G³ of G = (u uᵀ)∘(v vᵀ) with a diagonal of zeros, by whichever of rows and pairs of columns are fewer."""
     own = (u**2).sum(axis=1) * (v**2).sum(axis=1)
     if u.shape[1] * v.shape[1] > len(u):
         gram = (u @ u.T) * (v @ v.T)

@@ -27,7 +27,9 @@ __all__ = ["independence", "too_few_units", "units_needed", "units_of"]
 Array = NDArray[np.float64]
 _COMMON = 30  # rows that a level of a label needs for the order of its rows to be looked at
 _FEWEST, _FEWEST_LABELLED = 20, 2  # units on each side of the split, as of rows where every row is by itself
-_ADVICE = "name subjects, plates or batches in groups=, or moments in time=; if independent rows were sorted, shuffle them"
+_ADVICE = (
+    "name subjects, plates or batches in groups=, or moments in time=; if independent rows were sorted, shuffle them"
+)
 _HIDDEN = "rows of one subject in random order look like independent ones; name subjects in groups=, moments in time="
 
 
@@ -125,7 +127,9 @@ def independence(rows: Rows) -> list[Assumption]:
     if rows.units is not None:
         count = len(np.unique(rows.units))
         return [
-            Assumption("groups, or blocks of time, are independent of each other", "untested", note=f"{count} as declared")
+            Assumption(
+                "groups, or blocks of time, are independent of each other", "untested", note=f"{count} as declared"
+            )
         ]
     order = order_dependence([*(_columns(block) for block in rows.blocks), _latent(rows)], rows.domain)
     copies = _copies(rows)
