@@ -22,6 +22,7 @@ from latentry.data import (
     varying_columns,
 )
 from latentry.errors import DataError
+from latentry.natural.from_samples.copied_columns import copied_columns
 from latentry.natural.from_samples.missing_rows import Gaps, gaps_of
 from latentry.natural.from_samples.observables import Block, Codes, block_of, check_kinds, is_label, named_columns
 from latentry.streams import stream, stream_seed
@@ -51,6 +52,7 @@ class Rows:
     kept: Codes  # the complete ones among the rows that were given
     given: Channel  # the latent of all rows that were given
     gaps: Gaps | None = None  # what is known of rows with a missing block, where there are any
+    copied: tuple[str, ...] = ()  # which blocks hold copies of each other's columns
     units: Codes | None = None  # of each row, where rows are known to come in groups or in the order of time
     plain: bool = (
         True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
@@ -206,6 +208,7 @@ def as_rows(
         kept=kept,
         given=whole,
         gaps=gaps_of(named, there, kinds),
+        copied=copied_columns(named, kept, kinds),
         units=whose,
         plain=plain,
         taken_as_labels=alike,

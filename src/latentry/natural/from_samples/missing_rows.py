@@ -13,6 +13,7 @@ from scipy.stats import ttest_ind
 from latentry.data import CategoricalChannel, Channel, missing_entries, normal_scores, varying_columns
 from latentry.evidence import Assumption
 from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL
+from latentry.natural.from_samples.independence_tests import permutation_test
 from latentry.natural.from_samples.observables import Column
 from latentry.natural.from_samples.prediction_gain import label_losses
 from latentry.streams import stream
@@ -22,6 +23,7 @@ __all__ = ["Gaps", "gaps_of"]
 Array = NDArray[np.float64]
 _FEWEST = 20  # rows on each side of a comparison
 _MOST, _COLUMNS, _COMMON = 4000, 30, 12  # rows, columns of a block, and levels of labels that are compared
+_CROWDED, _DRAWS = 5, 599  # rows of a cell on average, and permutations of a table of labels
 _NAME = "rows with a missing block are like the others"
 _UNSEEN = "whether a block is missing because of its own value cannot be seen"
 
@@ -69,7 +71,17 @@ class Gaps:
         learned = float(student_t.sf(gain.mean() / max(gain.std(ddof=1), 1e-300) * np.sqrt(len(gain)), len(gain) - 1))
         scores = normal_scores(table)
         ranks = ttest_ind(scores[gone == 1], scores[gone == 0], axis=0, equal_var=False).pvalue
-        return float(min(1.0, 2.0 * min(learned, table.shape[1] * float(np.nanmin(ranks)))))
+        return float(
+            min(1.0, 3.0 * min(learned, table.shape[1] * float(np.nanmin(ranks)), _cells_p_value(table, gone, seed)))
+        )
+
+
+def _cells_p_value(table: Array, gone: NDArray[np.int64], seed: int) -> float:
+    """Of no difference between the cells of a table of labels, against permutations; 1 where rows hardly share a cell."""
+    cells = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    if len(gone) < _CROWDED * (int(cells.max()) + 1):
+        return 1.0
+    return permutation_test([gone, cells.astype(np.int64)], np.zeros_like(gone), draws=_DRAWS, seed=seed).p_value
 
 
 def _latent(channel: Channel, rows: NDArray[np.int64]) -> Array:

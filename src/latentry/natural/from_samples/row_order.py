@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from latentry.data import (
     CategoricalChannel,
@@ -20,12 +20,11 @@ from latentry.data import (
 from latentry.evidence import Assumption
 from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL
 from latentry.natural.from_samples.audit_rows import Rows
-from latentry.natural.from_samples.observables import Block, Codes, named_columns
+from latentry.natural.from_samples.label_order import label_order_p_value
+from latentry.natural.from_samples.observables import Codes, Column, named_columns
 
 __all__ = ["independence", "too_few_units", "units_needed", "units_of"]
 
-Array = NDArray[np.float64]
-_COMMON = 30  # rows that a level of a label needs for the order of its rows to be looked at
 _FEWEST, _FEWEST_LABELLED = 20, 2  # units on each side of the split, as of rows where every row is by itself
 _ADVICE = (
     "name subjects, plates or batches in groups=, or moments in time=; if independent rows were sorted, shuffle them"
@@ -131,36 +130,33 @@ def independence(rows: Rows) -> list[Assumption]:
                 "groups, or blocks of time, are independent of each other", "untested", note=f"{count} as declared"
             )
         ]
-    order = order_dependence([*(_columns(block) for block in rows.blocks), _latent(rows)], rows.domain)
+    orders = list(_orders(rows))
+    p = min(1.0, len(orders) * min(orders))
     copies = _copies(rows)
     test = "neighbours in the order of the rows, and copies among them"
     name = "neighbouring rows do not depend on each other, and none is a copy"
-    if order.p_value <= ASSUMED_LEVEL or copies:
-        p = 0.0 if copies else order.p_value
-        return [Assumption(name, "refuted", test, p, note=f"{copies}{_ADVICE}")]
-    return [
-        Assumption(name, "not refuted", test, order.p_value),
-        Assumption("rows are independent", "untested", note=_HIDDEN),
-    ]
+    if p <= ASSUMED_LEVEL or copies:
+        return [Assumption(name, "refuted", test, 0.0 if copies else p, note=f"{copies}{_ADVICE}")]
+    return [Assumption(name, "not refuted", test, p), Assumption("rows are independent", "untested", note=_HIDDEN)]
 
 
-def _columns(block: Block) -> Array:
-    """The columns of a block whose order can be looked at: numbers, or common labels as 0 and 1."""
-    if block.levels is None:
-        return np.asarray(block.values, dtype=np.float64)
-    return _common(np.eye(block.levels)[block.values])
-
-
-def _common(table: Array) -> Array:
-    """Columns of 0 and 1 with rows enough on both sides for the tail of a normal; a column of zeros if there is none."""
-    mass = table.sum(axis=0)
-    kept = table[:, (mass >= _COMMON) & (len(table) - mass >= _COMMON)]
-    return kept if kept.shape[1] else np.zeros((len(table), 1))
-
-
-def _latent(rows: Rows) -> Array:
+def _orders(rows: Rows) -> Iterator[float]:
+    """Yield the p-value of each block, and of the latent: that the order of the rows says nothing about it."""
+    for block in rows.blocks:
+        yield _label_order(block.values, rows) if block.discrete else _number_order(block.values, rows)
     channel = rows.channel
-    return _common(channel.probabilities) if isinstance(channel, CategoricalChannel) else channel.mean
+    if isinstance(channel, CategoricalChannel):
+        yield _label_order(channel.most_likely.astype(np.int64), rows)
+    else:
+        yield _number_order(channel.mean, rows)
+
+
+def _label_order(codes: Codes, rows: Rows) -> float:
+    return label_order_p_value(codes, rows.domain)
+
+
+def _number_order(numbers: Column, rows: Rows) -> float:
+    return order_dependence([numbers], rows.domain).p_value
 
 
 def _copies(rows: Rows) -> str:
