@@ -30,7 +30,9 @@ Outcome = tuple[bool, str, float]
 WHOLE = 80  # complete rows that controls of naturality need
 _LITTLE = 0.3  # nats of a copy below which its control says nothing
 _BINS = 2  # values of a copy of numbers
-_FEWER = 400  # rows in which dependence is planted
+_FEWER = 240  # rows in which dependence is planted
+_POWER = 0.99  # from which on planted dependence must be seen
+_AS_OPEN = 0.75  # of what a modality leaves open of a coin that it must leave open of what it cannot hold
 _DISTINCT = 0.9  # of the rows of a modality that must differ for a hash of it to be as good as a coin
 
 
@@ -60,10 +62,10 @@ def natural_controls(subject: Subject) -> Iterator[tuple[str, Callable[[], Outco
         yield "a coin", asked.tossed
         yield (
             "row number",
-            partial(asked.open, asked.row_number, asked.first, "of the half of the file that a row is in,"),
+            partial(asked.unknown, asked.row_number, asked.first, "the half of the file that a row is in"),
         )
         if asked.hashed is not None:
-            yield "hash", partial(asked.open, asked.hashed, asked.data.names[1], f"of a hash of {asked.first},")
+            yield "hash", partial(asked.unknown, asked.hashed, asked.data.names[1], f"a hash of {asked.first}")
     yield "constant latent", asked.constant
     if asked.copy[1] >= _LITTLE:  # else too little for bounds of these sizes to tell from nothing
         yield "copy latent", asked.copied
@@ -174,9 +176,11 @@ class _Asked:
         bound = self.bound(self.subject.channel, name, self._draws(f"permuted {name}").permutation(len(self.data)))
         return _left_open(bound, self.epsilon, f"{name} of other rows")
 
-    def open(self, channel: Channel, name: str, what: str) -> Outcome:
-        """Judge a latent that a modality must leave open."""
-        return _left_open(self.bound(channel, name), self.epsilon, f"{name}, {what}")
+    def unknown(self, channel: Channel, name: str, what: str) -> Outcome:
+        """Judge a latent that must be as unknown to a modality as a coin."""
+        bound = self.bound(channel, name)
+        words = f"{name} leaves up to {bound:.3g} nats of {what} open, and {self.coin_bound:.3g} of a coin."
+        return bound > _AS_OPEN * self.coin_bound, words, bound
 
     def constant(self) -> Outcome:
         """Judge a constant beside a coin."""
@@ -241,9 +245,13 @@ class _Asked:
         claim = judge.mediation(judge.places()[0])
         p = min((test.p_value for test in claim.tests), default=math.nan)
         power = claim.verdict.power
-        if power is not None and power < 0.9 and p > settings.level:
-            raise CouldNotRunError(f"with so few rows {2 * self.epsilon:g} nats of planted dependence cannot be seen")
-        seen = not claim.verdict.certified and not p > settings.level
+        seen = not claim.verdict.certified
+        if power is not None and p > settings.level:  # judged by tests alone, and none sees it
+            if power < _POWER:
+                raise CouldNotRunError(
+                    f"with so few rows {2 * self.epsilon:g} nats of planted dependence cannot be seen"
+                )
+            seen = False
         words = f"dependence of {2 * self.epsilon:g} nats was planted between two modalities: {claim.verdict.status}."
         return seen, words, float(claim.verdict.certified)
 
