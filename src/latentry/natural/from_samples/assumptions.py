@@ -31,7 +31,7 @@ def weighed(claims: Sequence[Claim], assumptions: Sequence[Assumption], *, both:
 
 def _weighed(claim: Claim, assumptions: Sequence[Assumption], against: list[Assumption], both: bool) -> Claim:
     verdict = replace(claim.verdict, assumptions=(*claim.verdict.assumptions, *assumptions))
-    if not against or not (verdict.status in _POSITIVE or (both and verdict.refuted)):
+    if not against or (verdict.refuted and not both):
         return replace(claim, verdict=verdict)
     why = "; ".join(f"{one.name}: refuted by {one.test} (p = {one.p_value or 0.0:.2g})" for one in against)
     advice = "; ".join(dict.fromkeys(one.note for one in against if one.note))

@@ -119,7 +119,9 @@ class Block:
 
 
 def _components(values: Array, fit: Codes, most: int, seed: int) -> Array:
-    """The leading components of the fit rows, for all rows."""
+    """The leading components of the fit rows, for all rows; a column of zeros where nothing varies."""
+    if not varying_columns(values[fit]).any():
+        return np.zeros((len(values), 1))
     scale = StandardScaler().fit(values[fit])
     kept = min(most, values.shape[1], len(fit) - 1)
     axes = PCA(kept, random_state=stream_seed("natural/components", seed)).fit(scale.transform(values[fit]))
