@@ -194,7 +194,8 @@ class _Asked:
         copy, entropy = self.copy
         bound = self.bound(copy, self.first)
         words = f"{self.first} leaves {bound:.3g} of the {entropy:.3g} nats of its own copy open."
-        return bound < 0.75 * entropy, words, bound
+        slack = max(1.0, self.coin_bound / math.log(2))  # of bounds from so few rows
+        return bound < 0.75 * entropy * slack, words, bound
 
     def doubled(self) -> Outcome:
         """Every row twice, one after the other: it must be noticed that rows are not independent."""
