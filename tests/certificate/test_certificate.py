@@ -23,7 +23,7 @@ BROKEN = {
     "no parts": (lambda d: d.pop("parts"), "the certificate: 'parts' is missing"),
     "status": (
         lambda d: d["parts"][0]["verdict"].update(status="maybe"),
-        r"parts\[0\].verdict.status is 'maybe', where 'certified', 'refuted'",
+        r"parts\[0\].verdict.status is 'maybe', where 'certified', 'supported'",
     ),
     "type": (lambda d: d.update(split=3), "the certificate: split is int, where object is expected"),
 }
