@@ -383,8 +383,9 @@ def _by_unit(lesson: Lesson, rows: Rows) -> Lesson:
     """The mean loss of every unit, where rows come in units: independent numbers, whose mean is over units."""
     if rows.units is None:
         return lesson
-    codes = np.unique(rows.units[lesson.rows], return_inverse=True)[1]
-    return replace(lesson, losses=np.bincount(codes, lesson.losses) / np.bincount(codes))
+    _, first, codes = np.unique(rows.units[lesson.rows], return_index=True, return_inverse=True)
+    means = np.bincount(codes, lesson.losses) / np.bincount(codes)
+    return replace(lesson, losses=means, rows=lesson.rows[first])
 
 
 def _once(known: dict[Key, Out], key: Key, make: Callable[[], Out]) -> Out:
