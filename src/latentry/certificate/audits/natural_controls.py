@@ -33,6 +33,7 @@ _BINS = 2  # values of a copy of numbers
 _FEWER = 240  # rows in which dependence is planted
 _POWER = 0.99  # from which on planted dependence must be seen
 _AS_OPEN = 0.75  # of what a modality leaves open of a coin that it must leave open of what it cannot hold
+_SLACK = 1.3  # times the entropy of a coin, which bounds from few rows may say of it
 _DISTINCT = 0.9  # of the rows of a modality that must differ for a hash of it to be as good as a coin
 
 
@@ -194,7 +195,7 @@ class _Asked:
         copy, entropy = self.copy
         bound = self.bound(copy, self.first)
         words = f"{self.first} leaves {bound:.3g} of the {entropy:.3g} nats of its own copy open."
-        slack = max(1.0, self.coin_bound / math.log(2))  # of bounds from so few rows
+        slack = min(_SLACK, max(1.0, self.coin_bound / math.log(2)))  # of bounds from so few rows
         return bound < 0.75 * entropy * slack, words, bound
 
     def doubled(self) -> Outcome:
