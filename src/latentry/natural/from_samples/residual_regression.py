@@ -130,6 +130,8 @@ class Smoother:
         Returns:
             Residuals, as they are and with each row left out in turn.
         """
+        if not target.shape[1]:
+            return Left(target, target, np.zeros(len(self.strengths)))
         parts = [self._explained(column) for column in target.T]
         free = np.column_stack([self._free(factors) for _, factors in parts])
         plain = np.column_stack([residual for residual, _ in parts])
@@ -176,7 +178,9 @@ class Smoother:
         correlation = float(np.abs(correlations).max())
         if scores.size == 1:
             return largest, correlation
-        return min(1.0, 2.0 * min(largest, self.summed_p_value(left, right))), correlation
+        # Directions in which little is left of x are regressed again by themselves: what a noisy column hides of z shows there.
+        turned = self.left_of(x @ left.turn()), self.left_of(y @ right.turn())
+        return min(1.0, 2.0 * min(largest, self.summed_p_value(*turned))), correlation
 
     def summed_p_value(self, left: Left, right: Left) -> float:
         """Compute the p-value of no correlation in any direction: the sum of squared covariances of whitened residuals.
@@ -242,12 +246,18 @@ class Left:
 
     def whitened(self) -> Left:
         """Turn the columns into uncorrelated ones of unit length; directions that never vary are left out."""
+        turn = self.turn()
+        return Left(self.plain @ turn, self.alone @ turn, self.taken)
+
+    def turn(self) -> Array:
+        """Return the map (columns, directions) that makes what is left uncorrelated and of unit length."""
         scales = np.linalg.norm(self.plain, axis=0)
-        kept = scales > 0.0
-        strengths, axes = np.linalg.eigh((self.plain[:, kept] / scales[kept]).T @ (self.plain[:, kept] / scales[kept]))
+        weights = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0.0)
+        unit = self.plain * weights
+        strengths, axes = np.linalg.eigh(unit.T @ unit)
         strong = strengths > _FLAT * max(1.0, strengths.max(initial=0.0))
-        turn = axes[:, strong] / np.sqrt(strengths[strong]) / scales[kept][:, None]
-        return Left(self.plain[:, kept] @ turn, self.alone[:, kept] @ turn, self.taken)
+        result: Array = weights[:, None] * axes[:, strong] / np.sqrt(strengths[strong])
+        return result
 
 
 def _features(z: Array, seed: int) -> Array:
