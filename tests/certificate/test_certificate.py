@@ -101,6 +101,10 @@ FORGERIES = {
     "a sentence": lambda part: part["verdict"].update(sentence="natural within 0.000001 nats."),
     "a direction": lambda part: next(iter(part["numbers"].values())).update(direction="exact", confidence=1.0),
     "claims": lambda part: part["claims"].clear(),
+    "a note": lambda part: part["notes"].append("Judged on a million rows."),
+    "an assumption": lambda part: part["verdict"]["assumptions"].clear(),
+    "what would change it": lambda part: part["verdict"].update(change="nothing"),
+    "a table": lambda part: part["details"]["table"].pop(),
     "evidence": lambda part: next(iter(part["verdict"]["evidence"].values())).update(value=1e-9),
 }
 

@@ -39,7 +39,7 @@ def test_every_student_is_fitted_once(embedding, monkeypatch):
     taught = counted(monkeypatch)
     found = lt.certify(z, data, only=["natural", "controls"])
     blocks, domains = 2, 3
-    controls = blocks + 3  # permuted modalities, a coin, a constant, a copy
+    controls = blocks + 5  # permuted modalities, a coin, a row number, a hash, a constant, a copy
     assert len(taught) == blocks * (domains + 1) + controls
     assert len(set(taught)) == len(taught)
     assert any(name.endswith("all rows pooled, upper") for name in found["natural"].numbers)

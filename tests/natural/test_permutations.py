@@ -56,7 +56,7 @@ def test_p_values_of_tests_that_stop_early_are_p_values():
     """Under the null the data rank uniformly among the draws. P(p ≤ a) ≤ a up to four standard errors of 20,000 runs."""
     rng, runs = np.random.default_rng(0), 20_000
     draws = rng.random((runs, 100))
-    found = np.array([independence_tests.permutation_p_value(row[0], 99, _given(row[1:])) for row in draws])
+    found = np.array([independence_tests.permuted(row[0], 99, _given(row[1:])).p_value for row in draws])
     for level in (0.01, 0.02, 0.05, 0.1, 0.3, 0.7):
         assert np.mean(found <= level) <= level + 4 * np.sqrt(level * (1 - level) / runs)
     assert np.mean(found <= 0.05) > 0.04  # and not needlessly large
@@ -71,7 +71,7 @@ def test_a_test_stops_when_nothing_can_be_refuted_any_more():
             made.append(1)
             yield 1.0
 
-    assert independence_tests.permutation_p_value(0.5, 999, values) == 1.0
+    assert independence_tests.permuted(0.5, 999, values).p_value == 1.0
     assert len(made) == independence_tests._ENOUGH
 
 

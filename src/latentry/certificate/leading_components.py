@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from latentry.data import Dataset, column_scales
-from latentry.streams import stream
+from latentry.streams import stream, stream_seed
 
 __all__ = ["flat", "leading_columns", "is_label", "rows_in_words", "some_rows", "untied"]
 
@@ -44,7 +44,9 @@ def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarr
     if table.shape[1] <= columns:
         return table
     solver = "randomized" if table.shape[1] > 50 else "auto"
-    components: np.ndarray = PCA(kept, random_state=seed, svd_solver=solver).fit_transform(table)
+    components: np.ndarray = PCA(
+        kept, random_state=stream_seed("certificate/components", seed), svd_solver=solver
+    ).fit_transform(table)
     return components
 
 
@@ -64,7 +66,7 @@ def untied(columns: np.ndarray, seed: int = 0) -> np.ndarray:
     >>> len(np.unique(table)), bool(table[2] > table[:2].max())
     (3, True)
     """
-    rng, result = stream("certificate/rows", seed), np.array(columns, dtype=np.float64)
+    rng, result = stream("certificate/ties", seed), np.array(columns, dtype=np.float64)
     for column in result.T:
         levels = np.unique(column)
         if 1 < len(levels) < len(column):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from latentry.certificate.question import Number, Part
 from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import Dataset
 from latentry.errors import DataError
-from latentry.evidence import Bound
+from latentry.evidence import Bound, Verdict
 
 __all__ = ["Comparison", "check", "compare"]
 
@@ -126,7 +127,7 @@ def compare(before: Certificate, after: Certificate, tolerance: float) -> Compar
 
 
 def _words(before: Certificate, after: Certificate) -> Iterator[str]:
-    """Yield sentences and kinds of bounds that differ; numbers within sentences may differ by two of a hundred."""
+    """Yield what is printed and differs; numbers within it may differ by two of a hundred."""
     old, new = _sayings(before), _sayings(after)
     for name in (name for name in old if name in new):
         (plain, numbers), (other, others) = old[name], new[name]
@@ -136,14 +137,25 @@ def _words(before: Certificate, after: Certificate) -> Iterator[str]:
 
 
 def _sayings(certificate: Certificate) -> dict[str, tuple[str, list[float]]]:
-    sayings = {"the certificate": certificate.verdict.sentence, "rows": str(certificate.split["sentence"])}
+    """Return everything that a certificate prints, by its place: words with # for each number, and the numbers."""
+    sayings = {"the certificate": _saying(certificate.verdict), "rows": str(certificate.split["sentence"])}
+    sayings["what was certified"] = json.dumps(certificate.subject, sort_keys=True, default=str)
+    sayings["citations"] = certificate.citations()
     for name, part in certificate.parts.items():
         for claim, verdict in {"": part.verdict, **part.claims}.items():
-            bounds = "; ".join(f"{b.direction} {b.confidence} {b.value:.6g}" for b in verdict.evidence.values())
-            sayings[f"{name}, {claim}".rstrip(", ")] = f"{verdict.sentence} [{bounds}]"
+            sayings[f"{name}, {claim}".rstrip(", ")] = _saying(verdict)
         for title, number in part.numbers.items():
             sayings[f"{name}, number {title}"] = number.direction if isinstance(number, Bound) else ""
+        sayings[f"{name}, notes"] = " ".join(part.notes)
+        sayings[f"{name}, methods"] = "; ".join(part.methods)
+        sayings[f"{name}, details"] = json.dumps(part.details, sort_keys=True, default=str)
     return {name: (_NUMBER.sub("#", text), [float(n) for n in _NUMBER.findall(text)]) for name, text in sayings.items()}
+
+
+def _saying(verdict: Verdict) -> str:
+    bounds = "; ".join(f"{b.direction} {b.confidence} {b.value:.6g}" for b in verdict.evidence.values())
+    power = "" if verdict.power is None else f"{verdict.power:.3g}"
+    return f"{verdict.sentence} [{bounds}] [{verdict.change}] [{power}] [{'; '.join(map(str, verdict.assumptions))}]"
 
 
 def _answers(certificate: Certificate) -> dict[str, str]:

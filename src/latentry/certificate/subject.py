@@ -229,7 +229,7 @@ def _quantised(subject: Subject) -> Subject:
         raise DataError(
             f"quantiser={count}: {len(scaled)} rows are too few to place {count} values and audit the rest. Give more rows."
         )
-    some = stream("certificate/spread", subject.settings.seed).permutation(len(scaled))[
+    some = stream("certificate/centres", subject.settings.seed).permutation(len(scaled))[
         : max(len(scaled) // 5, 2 * count)
     ]
     kept = np.setdiff1d(np.arange(len(scaled)), some)  # rows that defined the latent are not audited

@@ -6,7 +6,14 @@ from latentry.data.dataset import DataLike, Dataset
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import read, read_columns
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
-from latentry.data.latents import channel_from_array, column_scales, has_few_values, missing_entries, nearest_centres
+from latentry.data.latents import (
+    channel_from_array,
+    column_scales,
+    has_few_values,
+    missing_entries,
+    nearest_centres,
+    varying_columns,
+)
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import blocks
 from latentry.data.numbering import OBSERVATION, Numbering
@@ -57,4 +64,5 @@ __all__ = [
     "split_rows",
     "time_blocks",
     "time_values",
+    "varying_columns",
 ]

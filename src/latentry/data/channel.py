@@ -58,7 +58,7 @@ class GaussianChannel:
         Returns:
             Numbers, (rows, latents).
         """
-        noise = stream("data/latent draws", seed).standard_normal(self.mean.shape)
+        noise = stream("channel/draw", seed).standard_normal(self.mean.shape)
         return np.asarray(self.mean + self.scale * noise)
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class CategoricalChannel:
             Numbers of values, (rows,).
         """
         rise = np.cumsum(self.probabilities, axis=1)
-        draw = stream("data/latent draws", seed).random((len(self), 1)) * rise[:, -1:]
+        draw = stream("channel/draw", seed).random((len(self), 1)) * rise[:, -1:]
         return np.asarray((draw >= rise[:, :-1]).sum(axis=1))
 
 

@@ -8,9 +8,17 @@ from numpy.typing import ArrayLike
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.errors import DataError
 
-__all__ = ["channel_from_array", "column_scales", "has_few_values", "missing_entries", "nearest_centres"]
+__all__ = [
+    "channel_from_array",
+    "column_scales",
+    "has_few_values",
+    "missing_entries",
+    "nearest_centres",
+    "varying_columns",
+]
 
 _FEW = 20  # different numbers, up to which a column is read as labels
+_STEADY = 1e-12  # range of a column, as a fraction of its largest size, up to which it is constant but for rounding
 
 
 def channel_from_array(latents: ArrayLike, *, few_values_are_labels: bool = False) -> Channel:
@@ -138,5 +146,22 @@ def column_scales(values: np.ndarray) -> np.ndarray:
     >>> column_scales(np.array([[1.0, 7.0], [3.0, 7.0]]))
     array([1., 1.])
     """
-    spread = values.std(axis=0)
-    return np.where(spread > 0, spread, 1.0)
+    return np.where(varying_columns(values), values.std(axis=0), 1.0)
+
+
+def varying_columns(values: np.ndarray) -> np.ndarray:
+    """Mark the columns that change, by their range: the standard deviation of a constant 0.1 is not 0 but 1e-17.
+
+    Args:
+        values: Rows of numbers, (rows, columns).
+
+    Returns:
+        Truth values, (columns,).
+
+    >>> varying_columns(np.column_stack([np.full(9, 0.1), np.full(9, 1e30), np.arange(9)]))
+    array([False, False,  True])
+    """
+    if not len(values):
+        return np.zeros(values.shape[1], dtype=bool)
+    low, high = (np.asarray(end(axis=0), dtype=np.float64) for end in (values.min, values.max))
+    return np.asarray(high - low > _STEADY * np.maximum(np.abs(low), np.abs(high)))

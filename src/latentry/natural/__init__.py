@@ -22,8 +22,11 @@ from latentry.natural.from_samples import (
     audit_of,
     choose_family,
     compare,
+    in_its_sentence,
+    independence,
     mean_upper,
     noise_curve,
+    reasons_to_call_it_empty,
 )
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
 from latentry.natural.mixtures import Family
@@ -80,11 +83,14 @@ __all__ = [
     "gacs_korner",
     "gaussian_pair",
     "gaussian_total_correlation",
+    "in_its_sentence",
+    "independence",
     "marginal",
     "mean_upper",
     "mediation_error",
     "mutual_information",
     "noise_curve",
+    "reasons_to_call_it_empty",
     "redundancy_error",
     "resampling",
     "search",

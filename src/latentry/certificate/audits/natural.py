@@ -88,6 +88,7 @@ class _Asked:
     def __init__(self, subject: Subject, level: float) -> None:
         self._subject, self._level = subject, level
         self._data, self._domain = subject.observables.with_domain(None), subject.domain
+        self._units = subject.data.units
         self._gathered: dict[bool, Rows] = {}
         self._judges: dict[str, Judge] = {}
 
@@ -136,7 +137,15 @@ class _Asked:
         if by_domain not in self._gathered:
             domain = self._domain if by_domain else None
             self._gathered[by_domain] = as_rows(
-                self._data, channel, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=settings.seed
+                self._data,
+                channel,
+                blocks=None,
+                domain=domain,
+                noise=None,
+                quantiser=None,
+                fit=0.5,
+                seed=settings.seed,
+                units=self._units,
             )
         rows = self._gathered[by_domain].of(channel)
         return Judge(rows, choose_family("auto", rows), settings.epsilon, self._level, "betting", settings.seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED
 from latentry.evidence import STATUS_ORDER, Verdict, all_of
-from latentry.natural import Audit, Claim
+from latentry.natural import Audit, Claim, in_its_sentence
 
 __all__ = ["Judged", "place_words"]
 
@@ -113,7 +113,8 @@ class Judged:
         remainder = (
             f", and each of them alone leaves at most {opens:.2g} nats of it open" if math.isfinite(opens) else ""
         )
-        return replace(verdict, sentence=f"{claim}: {explains}{remainder}.")
+        empty = self.main.empty if self.main is not None else ()
+        return in_its_sentence(replace(verdict, sentence=f"{claim}: {explains}{remainder}."), empty)
 
     @property
     def rank(self) -> tuple[float, ...]:

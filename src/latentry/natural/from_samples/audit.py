@@ -10,15 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel, LabelsLike
 from latentry.errors import DataError, nearest
 from latentry.evidence import Bound, Verdict, all_of
+from latentry.natural.from_samples.assumptions import in_its_sentence, needing, open_claim, weighed
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.emptiness import reasons_to_call_it_empty
 from latentry.natural.from_samples.error_verdicts import Claim, holm
 from latentry.natural.from_samples.judge import Judge, Place, choose_family
 from latentry.natural.from_samples.judge import drift as domain_drift
 from latentry.natural.from_samples.mean_bounds import METHODS, MeanMethod
 from latentry.natural.from_samples.resolution_bounds import check_resolution
+from latentry.natural.from_samples.row_order import independence, too_few_units, units_needed, units_of
 from latentry.natural.report import plain
 from latentry.threads import single_threaded
 
@@ -42,6 +45,7 @@ class Audit:
         rows: Numbers of rows that fitted students and that audited.
         family: How mediation was judged.
         notes: What else a reader should know.
+        empty: Reasons why naturality says little here, whatever the latent.
     """
 
     claims: tuple[Claim, ...]
@@ -53,6 +57,7 @@ class Audit:
     rows: tuple[int, int]
     family: str
     notes: tuple[str, ...]
+    empty: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -85,6 +90,8 @@ def audit(
     epsilon: float,
     blocks: Mapping[str, Sequence[int]] | Sequence[str] | None = None,
     domain: ArrayLike | None = None,
+    groups: LabelsLike | None = None,
+    time: ArrayLike | None = None,
     labels: Sequence[str] = (),
     numbers: Sequence[str] = (),
     family: Family = "auto",
@@ -118,9 +125,12 @@ def audit(
         epsilon: The largest error, in nats, that still counts as natural; declare it before looking.
         blocks: Which modalities, or which columns of an array, form each observable.
         domain: One label per row; a Dataset brings its own.
+        groups: One label per row, where rows of one subject, plate or batch depend on each other; a Dataset brings its own.
+            Groups stay whole in the split, bounds are on the mean over groups of each group's mean, and tests see one row of each.
+        time: One moment per row, where rows that are near in time do: blocks of time are the groups then.
         labels: Blocks of numbers that are labels, not measurements; floats with at most 20 values are taken as such.
         numbers: Blocks of numbers that are measurements, however few different values they have.
-        family: `discrete`, `gaussian` (declared, not tested), `general`, or `auto`: discrete if everything is.
+        family: `discrete`, `gaussian` (tested, and withheld where it is refuted), `general`, or `auto`: discrete if everything is.
         level: Probability of a false certificate for each verdict.
         noise: σ of independent Gaussian noise added to a continuous latent, as part of its definition.
         quantiser: Number of values to which a continuous latent is rounded, as part of its definition.
@@ -156,6 +166,7 @@ def audit(
         seed=seed,
         labels=labels,
         numbers=numbers,
+        units=units_of(data, blocks, domain, groups, time),
     )
     with single_threaded():
         judge = Judge(rows, choose_family(family, rows), epsilon, level, mean, seed, check_resolution(resolution, rows))
@@ -172,20 +183,29 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
     Returns:
         Claims with bounds and tests, and a verdict for each domain and for every mixture.
     """
-    rows = judge.rows
-    judge.learn()
-    places = judge.places()
-    claims = [claim for place in places for claim in judge.claims(place)]
+    rows, places = judge.rows, judge.places()
+    few = too_few_units(rows)
+    if few:
+        claims = [open_claim(error, place.name, few, judge.epsilon) for place in places for error in judge.errors]
+    else:
+        judge.learn()
+        claims = [claim for place in places for claim in judge.claims(place)]
+    claims = weighed(claims, independence(rows))
+    if rows.gaps is not None:
+        claims = weighed(claims, [rows.gaps.assumption(rows.given, judge.seed)], both=False)
+    claims = needing(claims, units_needed(rows, judge.epsilon, judge.level))
+    empty = reasons_to_call_it_empty(rows)
     return Audit(
         claims=tuple(claims),
-        verdicts={place.name: _verdict(place, claims, judge.epsilon) for place in places},
-        drift=domain_drift(rows, judge.seed) if drift and len(rows.domains) > 1 else {},
+        verdicts={place.name: in_its_sentence(_verdict(place, claims, judge.epsilon), empty) for place in places},
+        drift=domain_drift(rows, judge.seed) if drift and not few and len(rows.domains) > 1 else {},
         latent_entropy=_entropy(rows),
         epsilon=judge.epsilon,
         level=judge.level,
         rows=(len(rows.fit), len(rows.audit)),
         family=judge.family,
         notes=(*_notes(rows), *_crowding_notes(claims)),
+        empty=empty,
     )
 
 
@@ -222,9 +242,12 @@ def _notes(rows: Rows) -> list[str]:
         notes.append(
             "The latent has so few different numbers that it was taken as labels; declare noise=σ if it is a measurement."
         )
-    short = [block.name for block in rows.blocks if block.shortened and not rows.discrete]
+    short = [block.name for block in rows.blocks if block.narrowed]
     if short:
-        notes.append(f"Tests of mediation see the leading components of {', '.join(short)}, not all of it.")
+        notes.append(
+            f"Tests of mediation look at 12 leading components and 12 random directions of {', '.join(short)}, not at all "
+            "of it; the power is that against dependence in these."
+        )
     spread = _entropy(rows)
     if spread is not None and spread.value < 0.01:
         notes.append("Λ is almost constant (H(Λ) < 0.01 nats): redundancy is then small whatever the data.")

@@ -19,9 +19,13 @@ from latentry.data import (
     missing_entries,
     nearest_centres,
     split_rows,
+    varying_columns,
 )
 from latentry.errors import DataError
+from latentry.natural.from_samples.copied_columns import copied_columns
+from latentry.natural.from_samples.missing_rows import Gaps, gaps_of
 from latentry.natural.from_samples.observables import Block, Codes, block_of, check_kinds, is_label, named_columns
+from latentry.streams import stream, stream_seed
 
 __all__ = ["Rows", "as_rows"]
 
@@ -46,6 +50,10 @@ class Rows:
     untouched: Codes
     dropped: int
     kept: Codes  # the complete ones among the rows that were given
+    given: Channel  # the latent of all rows that were given
+    gaps: Gaps | None = None  # what is known of rows with a missing block, where there are any
+    copied: tuple[str, ...] = ()  # which blocks hold copies of each other's columns
+    units: Codes | None = None  # of each row, where rows are known to come in groups or in the order of time
     plain: bool = (
         True  # whether the split ignores the domains, so that the audit rows are a sample of the pooled rows too
     )
@@ -74,7 +82,8 @@ class Rows:
         Raises:
             DataError: If the latent needs noise, or a domain has too few rows for it.
         """
-        rows = replace(self, channel=_as_channel(channel, len(channel), None, None, self.fit, 0).take(self.kept))
+        given = _as_channel(channel, len(channel), None, None, self.fit, 0)
+        rows = replace(self, channel=given.take(self.kept), given=given)
         _check_domains(rows)
         return rows
 
@@ -89,6 +98,17 @@ class Rows:
             Rows with the same split.
         """
         return replace(self, blocks=(*self.blocks[:place], block, *self.blocks[place + 1 :]))
+
+    def up_to(self, place: int) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+        """Return one block, and those before it: the chain rule takes them so.
+
+        Args:
+            place: Position of the block.
+
+        Returns:
+            The block alone, and the earlier ones.
+        """
+        return self.blocks[place : place + 1], self.blocks[:place]
 
     def as_one(self) -> Rows:
         """Return the same rows as if from one domain; only a split that ignores the domains allows it."""
@@ -132,6 +152,7 @@ def as_rows(
     seed: int,
     labels: Sequence[str] = (),
     numbers: Sequence[str] = (),
+    units: Codes | None = None,
 ) -> Rows:
     """Check and align data, latent and domains, and split the rows; see `audit` for the meaning of each argument.
 
@@ -146,6 +167,7 @@ def as_rows(
         seed: Of the split and of the quantiser.
         labels: Blocks of numbers that are labels.
         numbers: Blocks of numbers that are measurements.
+        units: A number for each row, the same for rows that depend on each other; None where every row is by itself.
 
     Returns:
         The complete rows, split into those that fit and those that audit.
@@ -153,37 +175,41 @@ def as_rows(
     Raises:
         DataError: If blocks, labels, channel or domain do not fit, or there are too few complete rows.
     """
-    named, present, place = named_columns(data, blocks, domain)
+    named, there, place = named_columns(data, blocks, domain)
     check_kinds(named, labels, numbers)
     if len(named) < 2:
         raise DataError(
             f"blocks={list(named)}: a natural latent needs at least two observables. Pass two modalities or more, "
             "or an array with blocks={'name': [columns], ...}."
         )
-    count = len(present)
+    count = len(there)
     codes, names = _domains(place, count)
-    kept = np.flatnonzero(present)
+    kept = np.flatnonzero(there.all(axis=1))
     if len(kept) < _FEWEST:
         raise DataError(f"data: {len(kept)} complete rows are too few to audit. Bring at least {_FEWEST}.")
-    parts, plain = _split(codes[kept], fit, seed)
+    whose = None if units is None else np.unique(units[kept], return_inverse=True)[1].astype(np.int64)
+    parts, plain = _split(codes[kept], fit, whose, seed)
     declared = (*labels, *numbers)
     alike = tuple(name for name, column in named.items() if name not in declared and has_few_values(column, kept))
     whole = _as_channel(channel, count, noise, quantiser, kept[parts[0]], seed)
+    kinds = {name: is_label(name, column, (*labels, *alike), numbers) for name, column in named.items()}
+    untouched = np.arange(len(kept)) if quantiser is None else parts[1]
     rows = Rows(
         blocks=tuple(
-            block_of(
-                name, column, kept, label=is_label(name, column, (*labels, *alike), numbers), fit=parts[0], seed=seed
-            )
-            for name, column in named.items()
+            block_of(name, column, kept, label=kinds[name], fit=parts[0], seed=seed) for name, column in named.items()
         ),
         channel=whole.take(kept),
         domain=codes[kept],
         domains=names,
         fit=parts[0],
         audit=parts[1],
-        untouched=np.arange(len(kept)) if quantiser is None else parts[1],
+        untouched=untouched if whose is None else _one_of_each(untouched, whose, seed),
         dropped=count - len(kept),
         kept=kept,
+        given=whole,
+        gaps=gaps_of(named, there, kinds),
+        copied=copied_columns(named, kept, kinds),
+        units=whose,
         plain=plain,
         taken_as_labels=alike,
         latent_taken_as_labels=isinstance(whole, CategoricalChannel) and quantiser is None and _is_float(channel),
@@ -192,17 +218,24 @@ def as_rows(
     return rows
 
 
-def _split(domain: Codes, fit: float, seed: int) -> tuple[tuple[Codes, ...], bool]:
-    """Rows that fit and rows that audit, and whether they were drawn without regard to the domain.
+def _one_of_each(rows: Codes, units: Codes, seed: int) -> Codes:
+    """One row of every unit, drawn at random: independent rows, where the rows of a unit are not."""
+    order = stream("natural/one row of each unit", seed).permutation(rows)
+    return np.sort(order[np.unique(units[order], return_index=True)[1]])
+
+
+def _split(domain: Codes, fit: float, units: Codes | None, seed: int) -> tuple[tuple[Codes, ...], bool]:
+    """Rows that fit and rows that audit, units whole, and whether they were drawn without regard to the domain.
 
     Drawn so, the audit rows are independent rows of each domain and of the pool as well, and one student serves both.
     Where chance gives a domain much less than its part, every domain is split by itself.
     """
+    drawn = stream_seed("natural/split", seed)
     try:
-        plain = split_rows(len(domain), (fit, 1 - fit), None, None, seed)
+        plain = split_rows(len(domain), (fit, 1 - fit), None, units, drawn)
         if len(np.unique(domain)) == 1 or _fair(domain, plain, (fit, 1 - fit)):
             return plain, True
-        return split_rows(len(domain), (fit, 1 - fit), domain, None, seed), False
+        return split_rows(len(domain), (fit, 1 - fit), domain, units, drawn), False
     except DataError as problem:
         raise DataError(f"fit={fit}: {problem}") from None
 
@@ -266,7 +299,12 @@ def _as_channel(
     if quantiser is not None:
         if quantiser < 2:
             raise DataError(f"quantiser={quantiser}: must be at least 2 values.")
-        return CategoricalChannel(np.eye(quantiser)[nearest_centres(given.mean, quantiser, fit=fit, seed=seed)])
+        return CategoricalChannel(
+            np.eye(quantiser)[
+                nearest_centres(given.mean, quantiser, fit=fit, seed=stream_seed("natural/centres", seed))
+            ]
+        )
+    given = GaussianChannel(np.where(varying_columns(given.mean), given.mean, 0.0), given.scale)
     scale = given.scale if noise is None else np.sqrt(given.scale**2 + noise**2)
     if (scale == 0).any():
         raise DataError(

@@ -12,19 +12,23 @@ from numpy.typing import NDArray
 
 from latentry.data import CategoricalChannel, GaussianChannel
 from latentry.errors import DataError, nearest
-from latentry.evidence import Bound
+from latentry.evidence import Assumption, Bound, Outcome
+from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL, weighed
 from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.error_verdicts import Claim, by_bounds, by_tests
 from latentry.natural.from_samples.independence_tests import (
     Refutation,
+    directed_test,
     neighbour_test,
     permutation_test,
+    projection_test,
     residual_power,
     residual_test,
 )
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
 from latentry.natural.from_samples.mean_bounds import MeanMethod
 from latentry.natural.from_samples.mediation_bounds import MAX_TABLE, mediation_method, mediation_upper, tabulate
+from latentry.natural.from_samples.normality import normality_p_value
 from latentry.natural.from_samples.observables import Codes
 from latentry.natural.from_samples.prediction_gain import domain_information, predictive_gain
 from latentry.natural.from_samples.redundancy_bounds import Lesson, redundancy_upper, teach
@@ -125,7 +129,7 @@ class Judge:
     def learn(self) -> None:
         """Fit all students and run all tests of the places, side by side."""
         domains = [None] if len(self.rows.domains) == 1 else [None, *range(len(self.rows.domains))]
-        tested = self.family == "general" and not self.resolution
+        tested = self.family != "discrete" and not self.resolution
         jobs: list[Callable[[], object]] = [partial(self._tested, j) for j in domains if tested]
         jobs += [partial(self._lesson, j, i) for j in domains for i in range(len(self.rows.blocks))]
         side_by_side(lambda job: job(), jobs)
@@ -140,6 +144,11 @@ class Judge:
             return [Place("all rows", 0)]
         single = [Place(f"domain {name}", j) for j, name in enumerate(self.rows.domains)]
         return [*single, Place("every mixture", None)]
+
+    @property
+    def errors(self) -> list[str]:
+        """Name what is judged in each place."""
+        return ["mediation error", *(f"redundancy error of {block.name}" for block in self.rows.blocks)]
 
     def claims(self, place: Place) -> list[Claim]:
         """Judge mediation first, then the redundancy of each block.
@@ -183,7 +192,7 @@ class Judge:
             n=min(len(lesson.losses) for lesson in lessons),
             seed=self.seed,
         )
-        name = f"redundancy error of {self.rows.blocks[i].name}"
+        name = self.errors[i + 1]
         lower = self._highest([self._redundancy_ratio(j, i) for j in self._domains(place)])
         worst = max(lessons, key=lambda lesson: float(lesson.latest.mean()))
         spread = float(worst.latest.mean()), float(worst.latest.var())
@@ -194,10 +203,11 @@ class Judge:
 
     def _lessons(self, place: Place, i: int) -> list[Lesson]:
         """One student per domain; for every mixture, one shared student measured in each domain."""
+        rows = self.rows
         if place.domain is not None:
-            return [self._lesson(place.domain, i)]
-        rows, shared = self.rows, self._lesson(None, i)
-        return [shared.only(np.flatnonzero(rows.domain == j)) for j in self._domains(place)]
+            return [_by_unit(self._lesson(place.domain, i), rows)]
+        shared = self._lesson(None, i)
+        return [_by_unit(shared.only(np.flatnonzero(rows.domain == j)), rows) for j in self._domains(place)]
 
     def _lesson(self, domain: int | None, i: int) -> Lesson:
         """What a student of one block learns in a domain, or in all rows."""
@@ -290,7 +300,7 @@ class Judge:
         parts = rows.inside(rows.fit, where), rows.inside(rows.audit, where)
         shared = resolution_lessons(rows, self.resolution, *parts, self.seed)
         domains = [
-            {name: lesson.only(rows.inside(rows.audit, j)) for name, lesson in shared.items()}
+            {name: _by_unit(lesson.only(rows.inside(rows.audit, j)), rows) for name, lesson in shared.items()}
             for j in self._domains(place)
         ]
         upper = cache(partial(resolution_upper, domains, len(rows.blocks), seed=self.seed))
@@ -320,7 +330,8 @@ class Judge:
         lower = self._highest(ratios)
         if place.domain is None:  # a mixture of Gaussian distributions is not Gaussian
             change = "a discrete family, or the same distribution in every domain"
-            return by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
+            claim = by_bounds("mediation error", place.name, self.epsilon, None, lower, change=change)
+            return self._as_gaussian(place, claim)
 
         def upper(delta: float) -> float:
             return max(r.upper(delta) for r in ratios if r is not None)
@@ -334,13 +345,39 @@ class Judge:
             n=len(self.rows.inside(self.rows.untouched, place.domain)),
             seed=self.seed,
         )
-        return by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
+        claim = by_bounds("mediation error", place.name, self.epsilon, bound, lower, retry=upper)
+        return self._as_gaussian(place, claim)
+
+    def _as_gaussian(self, place: Place, claim: Claim) -> Claim:
+        """Weigh a claim of the Gaussian family by tests of the family; tests of any family may refute on their own."""
+        general = self._general(place)
+        if general.verdict.refuted:
+            return general
+        p = min(1.0, len(self._domains(place)) * min(self._normality(j) for j in self._domains(place)))
+        outcome: Outcome = "refuted" if p <= ASSUMED_LEVEL else "not refuted"
+        family = Assumption(
+            "rows and latent are jointly Gaussian",
+            outcome,
+            "distances, skewness and kurtosis",
+            p,
+            note="family='general'",
+        )
+        return weighed([replace(claim, tests=general.tests)], [family])[0]
+
+    def _normality(self, domain: int) -> float:
+        rows, latent = self.rows, self.rows.latent_sample(self.seed)
+        inside = rows.inside(rows.untouched, domain)
+        return normality_p_value(
+            np.hstack([*(block.values[inside] for block in rows.blocks), latent[inside]]), self.seed
+        )
 
     def _general(self, place: Place) -> Claim:
         tests, gain = self._tested(place.domain)
         pairs, delta = len(self.rows.blocks) - 1, self._mediation_level
         inside = self.rows.inside(self.rows.untouched, self._only(place.domain))
-        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests))
+        widths = [block.looked.shape[1] for block in self.rows.blocks]
+        columns = max(widths[i] * sum(widths[:i]) for i in range(1, len(widths)))
+        power = residual_power(len(inside), self.epsilon / pairs, delta / len(tests), columns)
         return by_tests("mediation error", place.name, self.epsilon, delta, tests, power, gain)
 
     @property
@@ -364,11 +401,25 @@ class Judge:
         smoother = Smoother.of(z, self.seed)
         tests: list[Refutation] = []
         for i in range(1, len(rows.blocks)):
-            x = rows.blocks[i].summary[inside]
-            earlier = np.hstack([block.summary[inside] for block in rows.blocks[:i]])
+            x, earlier = (np.hstack([block.looked[inside] for block in part]) for part in rows.up_to(i))
+            u, v = (np.hstack([block.summary[inside] for block in part]) for part in rows.up_to(i))
             tests.append(residual_test(x, earlier, z, smoother=smoother, seed=self.seed))
-            tests.append(neighbour_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+            tests.append(projection_test(x, earlier, z, smoother=smoother, seed=self.seed))
+            tests.append(neighbour_test(u, v, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed))
+            if any(block.shortened for block in rows.blocks[: i + 1]):
+                tests.append(
+                    directed_test(x, earlier, z, strata=strata, draws=draws, smoother=smoother, seed=self.seed)
+                )
         return tuple(tests), predictive_gain(rows.blocks, known, inside, self.level, self.seed)
+
+
+def _by_unit(lesson: Lesson, rows: Rows) -> Lesson:
+    """The mean loss of every unit, where rows come in units: independent numbers, whose mean is over units."""
+    if rows.units is None:
+        return lesson
+    _, first, codes = np.unique(rows.units[lesson.rows], return_index=True, return_inverse=True)
+    means = np.bincount(codes, lesson.losses) / np.bincount(codes)
+    return replace(lesson, losses=means, rows=lesson.rows[first], stage=np.zeros(len(first), dtype=np.int64))
 
 
 def _once(known: dict[Key, Out], key: Key, make: Callable[[], Out]) -> Out:

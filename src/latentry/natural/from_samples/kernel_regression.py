@@ -6,12 +6,14 @@ leave-one-out errors choose width and penalty at the cost of one decomposition f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+
+from latentry.streams import stream
 
 __all__ = ["Landmarks", "kernel_features", "kernel_regression"]
 
@@ -78,12 +80,14 @@ def fit_ridge(features: Landmarks, x: Array, y: Array) -> _Ridge:
     return _Ridge(features, centre, errors, axes @ weights)
 
 
-def _fits(x: Array, y: Array, seed: int) -> list[_Ridge]:
-    marks = x[np.sort(np.random.default_rng(seed).permutation(len(x))[:_MARKS])]
-    return [fit_ridge(Landmarks.of(marks, width), x, y) for width in _WIDTHS]
+def _fits(x: Array, y: Array, seed: int, most: int = _MARKS, widths: Sequence[float] = _WIDTHS) -> list[_Ridge]:
+    marks = x[np.sort(stream("natural/landmarks", seed).permutation(len(x))[:most])]
+    return [fit_ridge(Landmarks.of(marks, width), x, y) for width in widths]
 
 
-def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Array]:
+def kernel_regression(
+    x: Array, y: Array, seed: int = 0, *, marks: int = _MARKS, widths: Sequence[float] = _WIDTHS
+) -> Callable[[Array], Array]:
     """Fit the smooth function of the columns that leaves least of each target, with a width and penalty of its own.
 
     >>> rng = np.random.default_rng(0)
@@ -96,11 +100,13 @@ def kernel_regression(x: Array, y: Array, seed: int = 0) -> Callable[[Array], Ar
         x: Features (rows, columns).
         y: Targets (rows, targets).
         seed: Of the landmarks.
+        marks: Most landmarks.
+        widths: Of the kernel, to choose from.
 
     Returns:
         The prediction (n, targets) as a function of features (n, columns).
     """
-    fits, average = _fits(x, y, seed), y.mean(axis=0)
+    fits, average = _fits(x, y, seed, marks, widths), y.mean(axis=0)
     best = [_least(fits, target) for target in range(y.shape[1])]
 
     def guess(rows: Array) -> Array:

@@ -11,24 +11,27 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from latentry.data import Dataset, missing_entries
+from latentry.data import Dataset, missing_entries, normal_scores, varying_columns
 from latentry.errors import DataError, nearest
+from latentry.streams import stream, stream_seed
 
 __all__ = ["Block", "block_of", "check_kinds", "is_label", "named_columns"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Column = NDArray[Any]  # labels of any kind, or numbers
-# Columns that learners see, columns that tests see, and label values that tests tell apart.
-_WIDE, _SUMMARY, _COMMON = 30, 5, 12
+# Columns that learners see, that neighbours are sought in, that residual tests look at, and label values told apart.
+_WIDE, _SUMMARY, _LOOKED, _COMMON = 30, 5, 24, 12
+_TIED = 0.02  # of the rows with a value that others have too, from which on a column counts as rounded
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """One observable: codes (rows,) with a number of levels, or numbers (rows, columns).
 
-    Learners see `features`; tests see `summary`. Both are functions of the block, so that a student of the features
-    is a student of the block, and dependence of the summary is dependence of the block (data processing).
+    Learners see `features`; tests see `summary` (nearest neighbours) and `looked` (residuals). All are functions of the block
+    and of noise, so that a student of the features is a student of the block, and dependence of what tests see is
+    dependence of the block (data processing).
     """
 
     name: str
@@ -36,6 +39,7 @@ class Block:
     levels: int | None
     features: Array
     summary: Array
+    looked: Array
 
     @property
     def discrete(self) -> bool:
@@ -44,8 +48,13 @@ class Block:
 
     @property
     def shortened(self) -> bool:
-        """Return whether tests see less than the whole block."""
-        return bool(self.summary.shape[1] < self.features.shape[1])
+        """Return whether nearest neighbours see less than the whole block."""
+        return self.levels is None and bool(self.summary.shape[1] < self.values.shape[1])
+
+    @property
+    def narrowed(self) -> bool:
+        """Return whether all tests see less than the whole block."""
+        return self.levels is None and bool(self.values.shape[1] > _LOOKED)
 
     @classmethod
     def of_labels(cls, name: str, codes: Codes) -> Block:
@@ -62,33 +71,36 @@ class Block:
         order = np.argsort(-np.bincount(codes, minlength=levels), kind="stable")
         rank = np.empty(levels, dtype=np.int64)
         rank[order] = np.arange(levels)
-        return cls(
-            name,
-            codes,
-            levels,
-            np.eye(levels)[codes],
-            np.eye(min(levels, _COMMON))[np.minimum(rank[codes], _COMMON - 1)],
-        )
+        summary = np.eye(min(levels, _COMMON))[np.minimum(rank[codes], _COMMON - 1)]
+        return cls(name, codes, levels, np.eye(levels)[codes], summary, summary)
 
     @classmethod
     def of_numbers(cls, name: str, values: Array, fit: Codes, seed: int) -> Block:
-        """Build a block of numbers; many columns become the leading components of the fit rows.
+        """Build a block of numbers; of many columns, leading components of the fit rows and random directions are looked at.
+
+        Constants become 0, whatever they are. Tests see columns whose equal values are set apart at random.
 
         Args:
             name: Of the block.
             values: (rows, columns).
             fit: Row numbers on which the components are learned.
-            seed: Of the decomposition.
+            seed: Of the decomposition, the directions, and the noise.
 
         Returns:
             The block.
         """
+        values = np.where(varying_columns(values), values, 0.0)
+        apart = set_apart(values, stream(f"natural/ties of {name}", seed))
         if values.shape[1] <= _SUMMARY:
-            return cls(name, values, None, values, values)
-        scale = StandardScaler().fit(values[fit])
-        kept = min(_WIDE, values.shape[1], len(fit) - 1)
-        turned = PCA(kept, random_state=seed).fit(scale.transform(values[fit])).transform(scale.transform(values))
-        return cls(name, values, None, turned if values.shape[1] > _WIDE else values, turned[:, :_SUMMARY])
+            return cls(name, values, None, values, apart, apart)
+        features = _components(values, fit, _WIDE, seed) if values.shape[1] > _WIDE else values
+        leading = _components(apart, fit, _LOOKED // 2, seed)
+        looked = apart
+        if values.shape[1] > _LOOKED:
+            turn = stream(f"natural/directions of {name}", seed).standard_normal((values.shape[1], _LOOKED // 2))
+            scaled = StandardScaler().fit(apart[fit]).transform(apart)
+            looked = np.hstack([leading, scaled @ turn])
+        return cls(name, values, None, features, leading[:, :_SUMMARY], looked)
 
     def reordered(self, order: Codes, fit: Codes, seed: int) -> Block:
         """Return the same block with its rows in another order.
@@ -106,6 +118,47 @@ class Block:
         return Block.of_numbers(self.name, self.values[order], fit, seed)
 
 
+def _components(values: Array, fit: Codes, most: int, seed: int) -> Array:
+    """The leading components of the fit rows, for all rows; a column of zeros where nothing varies."""
+    if not varying_columns(values[fit]).any():
+        return np.zeros((len(values), 1))
+    scale = StandardScaler().fit(values[fit])
+    kept = min(most, values.shape[1], len(fit) - 1)
+    axes = PCA(kept, random_state=stream_seed("natural/components", seed)).fit(scale.transform(values[fit]))
+    turned: Array = axes.transform(scale.transform(values))
+    return turned
+
+
+def set_apart(values: Array, rng: np.random.Generator) -> Array:
+    """Set equal values of a column apart at random, over the ranks that they share; columns without ties stay as they are.
+
+    Rounded numbers less a function of z show z to the last digit, and so look dependent given z. The rounded value can be read
+    back from its rank, so that no information is lost, and none is gained.
+
+    >>> rounded = np.round(np.linspace(-1, 1, 100), 1)[:, None]
+    >>> len(np.unique(set_apart(rounded, np.random.default_rng(0))))
+    100
+
+    Args:
+        values: (rows, columns).
+        rng: Source of the noise.
+
+    Returns:
+        (rows, columns); normal scores of the columns that have ties.
+    """
+    tied = [c for c in np.flatnonzero(varying_columns(values)) if _tied_fraction(values[:, c]) > _TIED]
+    result = values.copy()
+    if tied:
+        result[:, tied] = normal_scores(values[:, tied], offset=0.0, ties=rng)
+    return result
+
+
+def _tied_fraction(column: Array) -> float:
+    """How many of the rows have a value that another row has too."""
+    counts = np.unique(column, return_counts=True)[1]
+    return float(counts[counts > 1].sum() / len(column))
+
+
 def named_columns(
     data: Dataset | Mapping[str, ArrayLike] | ArrayLike,
     blocks: Mapping[str, Sequence[int]] | Sequence[str] | None,
@@ -119,7 +172,7 @@ def named_columns(
         domain: One label per row; a Dataset brings its own.
 
     Returns:
-        Blocks by name, which rows are complete (rows,), and the domain labels.
+        Blocks by name, which blocks are complete in which rows (rows, blocks), and the domain labels.
 
     Raises:
         DataError: If a name is unknown, an array has no blocks, or lengths differ.
@@ -129,7 +182,7 @@ def named_columns(
         unknown = [b for b in chosen if b not in data.names]
         if unknown:
             raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
-        present = np.all([data.observed[name] for name in chosen], axis=0)
+        present = np.column_stack([data.observed[name] for name in chosen])
         labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
         return {name: np.asarray(data.values[name]) for name in chosen}, present, labels
     if isinstance(data, Mapping):
@@ -149,10 +202,8 @@ def named_columns(
     if len(set(lengths.values())) > 1:
         raise DataError(f"blocks: have different numbers of rows, {lengths}. Give one value per row in each.")
     rows = next(iter(lengths.values()), 0)
-    present = np.ones(rows, dtype=bool)
-    for column in named.values():
-        present &= ~missing_entries(column).reshape(rows, -1).any(axis=1)
-    return named, present, domain
+    whole = [~missing_entries(column).reshape(rows, -1).any(axis=1) for column in named.values()]
+    return named, np.column_stack(whole) if whole else np.ones((rows, 0), dtype=bool), domain
 
 
 def check_kinds(named: Mapping[str, Column], labels: Sequence[str], numbers: Sequence[str]) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data import column_scales
+from latentry.data import column_scales, varying_columns
 from latentry.evidence import Bound
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import kernel_regression
 from latentry.natural.from_samples.mean_bounds import mean_upper
 from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
+from latentry.streams import stream
 
 __all__ = ["PREDICTORS", "domain_information", "predictive_gain"]
 
@@ -28,7 +29,7 @@ _FAR = 6.0  # spreads from the mean, beyond which a feature says no more
 
 def label_losses(features: Array, labels: Codes, seed: int) -> Array:
     """Compute held-out −ln q(label|features) of every row, two folds, with a floor of one in a thousand."""
-    fold = np.random.default_rng(seed).permutation(len(labels)) % 2
+    fold = stream("natural/folds", seed).permutation(len(labels)) % 2
     losses, values = np.empty(len(labels)), int(labels.max()) + 1
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)
@@ -46,11 +47,11 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
 
     Constant columns cost nothing.
     """
-    numbers = numbers[:, np.ptp(numbers, axis=0) > 0]
+    numbers = numbers[:, varying_columns(numbers)]
     if not numbers.shape[1]:
         return np.zeros(len(numbers))
     least = _NARROWEST * numbers.var(axis=0)
-    fold = np.random.default_rng(seed).permutation(len(numbers)) % 2
+    fold = stream("natural/folds", seed).permutation(len(numbers)) % 2
     losses = np.empty(len(numbers))
     for side in (0, 1):
         fit, rest = np.flatnonzero(fold != side), np.flatnonzero(fold == side)

@@ -12,15 +12,19 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import SplineTransformer
 
-__all__ = ["Smoother"]
+from latentry.data import column_scales, varying_columns
+from latentry.streams import stream_seed
+
+__all__ = ["Left", "Smoother"]
 
 Array = NDArray[np.float64]
 _KNOTS, _RIPPLES = 16, 120
 _PENALTIES = np.logspace(-8, 3, 34)
+_FLAT = 1e-8  # variance of a direction, as a fraction of the largest, up to which it is none
 _LESS_SMOOTH = 4  # steps of the penalty below the best for prediction, about a factor of twenty
 
 
@@ -43,9 +47,8 @@ class Smoother:
             The regression on z.
         """
         features = _features(z, seed)
-        spread = features.std(axis=0)
-        kept = spread > 1e-12
-        left, values, _ = np.linalg.svd((features - features.mean(axis=0))[:, kept] / spread[kept], full_matrices=False)
+        kept = features[:, varying_columns(features)]
+        left, values, _ = np.linalg.svd((kept - kept.mean(axis=0)) / column_scales(kept), full_matrices=False)
         strong = values > 1e-7 * values.max(initial=0.0)
         return cls(left[:, strong], values[strong] ** 2 / len(z))
 
@@ -100,13 +103,13 @@ class Smoother:
         Returns:
             Residuals (rows, columns).
         """
-        return np.column_stack([self._explained(column)[0] for column in target.T])
+        return self.left_of(target).plain
 
     def score(self, x: Array, y: Array) -> tuple[float, float]:
         """Measure the product of the residuals of x and y in standard errors, and their correlation.
 
-        With r_x = (I − S_x) x, the statistic r_x·r_y = x·v, v = (I − S_x)(I − S_y) y: given y and z its variance is
-        Σ_i Var(x_i|z_i) v_i², estimated by leave-one-out residuals. The larger of both directions is used.
+        The variance of Σ_i r_x r_y is Σ_i Var(x_i|z_i) r_y², with leave-one-out residuals for the first factor, so that what
+        the regressions bring is counted. The larger of both directions is used.
 
         Args:
             x: (rows,).
@@ -115,32 +118,52 @@ class Smoother:
         Returns:
             The score, and the correlation.
         """
-        return self._score(self._explained(x), self._explained(y))
+        scores, correlations = self._pairs(self.left_of(x[:, None]), self.left_of(y[:, None]))
+        return float(scores[0, 0]), float(correlations[0, 0])
+
+    def left_of(self, target: Array) -> Left:
+        """Compute what z leaves of some columns.
+
+        Args:
+            target: (rows, columns).
+
+        Returns:
+            Residuals, as they are and with each row left out in turn.
+        """
+        if not target.shape[1]:
+            return Left(target, target, np.zeros(len(self.strengths)))
+        parts = [self._explained(column) for column in target.T]
+        free = np.column_stack([self._free(factors) for _, factors in parts])
+        plain = np.column_stack([residual for residual, _ in parts])
+        return Left(plain, plain / free, np.mean([2.0 * factors - factors**2 for _, factors in parts], axis=0))
 
     def _explained(self, target: Array) -> tuple[Array, Array]:
-        """What z leaves of a column, and how much of it each axis took."""
+        """What z leaves of a column, and how much of it each axis took; nothing of a constant."""
+        if not varying_columns(target[:, None])[0]:
+            return np.zeros(len(target)), np.zeros(len(self.strengths))
         centred = target - target.mean()
         factors = self.shrinkage(centred)
         return self.without(centred, factors), factors
-
-    def _score(self, first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[float, float]:
-        (left, factors), (right, others) = first, second
-        product = float(left @ right)
-        widths = [
-            float(np.sum((r / self._free(s)) ** 2 * self.without(other, s) ** 2))
-            for r, s, other in ((left, factors, right), (right, others, left))
-        ]
-        length = float(np.sqrt((left @ left) * (right @ right)))
-        if length == 0.0 or max(widths) == 0.0:
-            return 0.0, 0.0
-        return product / np.sqrt(max(widths)), product / length
 
     def _free(self, factors: Array) -> Array:
         """1 − the leverage of each row."""
         return np.maximum(1.0 - 1.0 / len(self.axes) - (self.axes**2) @ factors, 1e-6)
 
+    @staticmethod
+    def _pairs(first: Left, second: Left) -> tuple[Array, Array]:
+        """Scores and correlations of all pairs of columns."""
+        product = first.plain.T @ second.plain
+        widths = np.maximum(first.alone.T**2 @ second.plain**2, first.plain.T**2 @ second.alone**2)
+        lengths = np.outer(np.linalg.norm(first.plain, axis=0), np.linalg.norm(second.plain, axis=0))
+        still = (widths == 0.0) | (lengths == 0.0)
+        scores: Array = np.where(still, 0.0, product / np.sqrt(np.where(still, 1.0, widths)))
+        return scores, np.where(still, 0.0, product / np.where(still, 1.0, lengths))
+
     def p_value(self, x: Array, y: Array) -> tuple[float, float]:
-        """Compute the p-value of no correlation between any columns of the residuals of x and y.
+        """Compute the p-value of no correlation between residuals of x and y: of any pair of columns, or in any direction.
+
+        The largest pair counts with a Bonferroni correction; the sum over all pairs, of residuals in units of their
+        covariance, sees what is spread over many columns. Twice the smaller p-value of the two is one.
 
         Args:
             x: (rows, columns).
@@ -149,10 +172,92 @@ class Smoother:
         Returns:
             The p-value, and the largest correlation.
         """
-        left, right = ([self._explained(column) for column in part.T] for part in (x, y))
-        pairs = [self._score(a, b) for a in left for b in right]
-        score, correlation = max(pairs, key=lambda pair: abs(pair[0]))
-        return min(1.0, len(pairs) * 2.0 * float(norm.sf(abs(score)))), abs(correlation)
+        left, right = self.left_of(x), self.left_of(y)
+        scores, correlations = self._pairs(left, right)
+        largest = min(1.0, scores.size * 2.0 * float(norm.sf(np.abs(scores).max())))
+        correlation = float(np.abs(correlations).max())
+        if scores.size == 1:
+            return largest, correlation
+        # Directions in which little is left of x are regressed again by themselves: what a noisy column hides of z shows there.
+        turned = self.left_of(x @ left.turn()), self.left_of(y @ right.turn())
+        return min(1.0, 2.0 * min(largest, self.summed_p_value(*turned))), correlation
+
+    def summed_p_value(self, left: Left, right: Left) -> float:
+        """Compute the p-value of no correlation in any direction: the sum of squared covariances of whitened residuals.
+
+        Σ_{i≠j} (a_i·a_j)(b_i·b_j) has mean zero when a and b are uncorrelated, but for what regressions on the same z take
+        from both; random signs of the rows give its variance and skewness, and a χ² with these stands for it.
+
+        Args:
+            left: Residuals of x.
+            right: Residuals of y.
+
+        Returns:
+            The p-value.
+        """
+        a, b = left.whitened(), right.whitened()
+        if not a.plain.shape[1] or not b.plain.shape[1]:
+            return 1.0
+        seen = float(((a.plain.T @ b.plain) ** 2).sum() - (a.plain**2).sum(axis=1) @ (b.plain**2).sum(axis=1))
+        seen -= a.plain.shape[1] * b.plain.shape[1] * self._taken_from_both(a, b) / len(self.axes) ** 2
+        second, third = _off_diagonal(a.cautious(), b.cautious())
+        if third <= 0.0:
+            return float(norm.sf(seen / np.sqrt(2.0 * second)))
+        freedom = second**3 / third**2
+        return float(chi2.sf(freedom + seen * np.sqrt(freedom / second), freedom))
+
+    def _taken_from_both(self, left: Left, right: Left) -> float:
+        """Σ_{i≠j} of the products of the entries of (I − S)² for x and for y, their mean included."""
+        rows = len(self.axes)
+        first, second = ((self.axes**2) @ part.taken + 1.0 / rows for part in (left, right))
+        return float(1.0 + left.taken @ right.taken - first @ second)
+
+
+def _off_diagonal(u: Array, v: Array) -> tuple[float, float]:
+    """Tr G² and tr G³ of G = (u uᵀ)∘(v vᵀ) with a diagonal of zeros, by whichever of rows and pairs of columns are fewer."""
+    own = (u**2).sum(axis=1) * (v**2).sum(axis=1)
+    if u.shape[1] * v.shape[1] > len(u):
+        gram = (u @ u.T) * (v @ v.T)
+        np.fill_diagonal(gram, 0.0)
+        return float((gram**2).sum()), float(((gram @ gram) * gram).sum())
+    rows = (u[:, :, None] * v[:, None, :]).reshape(len(u), -1)
+    spread = rows.T @ rows
+    square = spread @ spread
+    through = ((rows @ spread) * rows).sum(axis=1)
+    second = float(np.trace(square) - (own**2).sum())
+    return second, float((square * spread).sum() - 3.0 * through @ own + 2.0 * (own**3).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What z leaves of some columns (rows, columns): as it is, and with each row left out of its own regression.
+
+    `taken` is the fraction of the variance of noise that each axis took, on average over the columns.
+    """
+
+    plain: Array
+    alone: Array
+    taken: Array
+
+    def cautious(self) -> Array:
+        """Return residuals between the two: their squares are the products of both, what a regression hides is counted once."""
+        sizes: Array = np.sign(self.plain) * np.sqrt(np.abs(self.plain * self.alone))
+        return sizes
+
+    def whitened(self) -> Left:
+        """Turn the columns into uncorrelated ones of unit length; directions that never vary are left out."""
+        turn = self.turn()
+        return Left(self.plain @ turn, self.alone @ turn, self.taken)
+
+    def turn(self) -> Array:
+        """Return the map (columns, directions) that makes what is left uncorrelated and of unit length."""
+        scales = np.linalg.norm(self.plain, axis=0)
+        weights = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0.0)
+        unit = self.plain * weights
+        strengths, axes = np.linalg.eigh(unit.T @ unit)
+        strong = strengths > _FLAT * max(1.0, strengths.max(initial=0.0))
+        result: Array = weights[:, None] * axes[:, strong] / np.sqrt(strengths[strong])
+        return result
 
 
 def _features(z: Array, seed: int) -> Array:
@@ -162,8 +267,9 @@ def _features(z: Array, seed: int) -> Array:
         return plain
     parts = [plain, *(_splines(z[:, [c]]) for c in smooth)]
     if z.shape[1] > 1:
-        scaled = (z - z.mean(axis=0)) / np.maximum(z.std(axis=0), 1e-12)
-        ripples = Nystroem(gamma=0.5 / z.shape[1], n_components=min(_RIPPLES, len(z) // 5), random_state=seed)
+        scaled = (z - z.mean(axis=0)) / column_scales(z)
+        marks = stream_seed("natural/ripples", seed)
+        ripples = Nystroem(gamma=0.5 / z.shape[1], n_components=min(_RIPPLES, len(z) // 5), random_state=marks)
         parts.append(ripples.fit_transform(scaled))
     return np.hstack(parts)
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 
+from latentry.streams import stream
+
 __all__ = ["Net", "fit_net"]
 
 Array = NDArray[np.float64]
@@ -107,7 +109,7 @@ def fit_net(
     Returns:
         The fitted net.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream("natural/net", seed)
     order = rng.permutation(len(x))
     aside = order[:0] if patient else order[: len(x) // _ASIDE]
     rest = np.sort(order[len(aside) :])
