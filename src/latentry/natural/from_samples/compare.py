@@ -103,6 +103,12 @@ def compare(
     if not 0 < level < 0.5:
         raise DataError(f"level={level}: must lie between 0 and 0.5.")
 
+    if isinstance(data, Dataset) and data.units is not None and len(np.unique(data.units)) < len(data):
+        raise DataError(
+            "data: rows come in groups, or in time, and comparisons count independent rows. Give one row of each group, or of each "
+            "block of time: data.take(...).with_groups(groups=range(rows))."
+        )
+
     def gathered(latent: Channel | ArrayLike) -> Rows:
         rows = as_rows(
             data, latent, blocks=blocks, domain=None, noise=None, quantiser=_rounded(latent, quantiser), fit=fit,
