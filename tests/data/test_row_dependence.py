@@ -23,6 +23,12 @@ def test_rows_in_random_order_are_rarely_called_dependent():
     assert called <= 40
 
 
+def test_rare_labels_in_random_order_are_no_dependence():
+    """Zipf labels: of 300 runs at level 0.01, 3 are expected, and more than 12 have probability under 1e-4."""
+    draws = (np.random.default_rng(seed).zipf(1.5, size=400).clip(max=200) for seed in range(300))
+    assert sum(order_dependence([labels]).p_value <= 0.01 for labels in draws) <= 12
+
+
 def test_dependence_of_neighbours_is_found_in_numbers_and_labels(rng):
     series = walk(rng, 600, 0.9)
     found = order_dependence([rng.normal(size=600), series])

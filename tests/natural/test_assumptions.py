@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from latentry import Dataset
+from latentry.data import label_order_p_value
 from latentry.natural import audit
-from latentry.natural.from_samples.label_order import label_order_p_value
 from latentry.natural.from_samples.normality import normality_p_value
 
 UNTESTED = "Untested: rows are independent"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.data.inputs import LabelsLike
+from latentry.data.label_order import label_order_p_value
 from latentry.data.latents import missing_entries
 from latentry.data.ranks import normal_scores
 from latentry.errors import DataError
@@ -94,7 +95,7 @@ class OrderDependence:
     Args:
         p_value: Of the hypothesis that the order says nothing, over all columns (Bonferroni).
         correlation: Of neighbours, in the column that shows it most.
-        column: Number of that column.
+        column: Number of that column, numbers before labels.
         effective_rows: Independent rows that would tell as much about a mean as these do.
     """
 
@@ -107,8 +108,8 @@ class OrderDependence:
 def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> OrderDependence:
     r"""Test whether neighbouring rows are alike: :math:`r_1 = \sum_t s_t s_{t+1} / \sum_t s_t^2` of normal scores s.
 
-    Rows in random order have :math:`r_1 \sqrt n` close to standard normal. Rows that were shuffled show nothing, however
-    they depend on each other.
+    Rows in random order have :math:`r_1 \sqrt n` close to standard normal. Labels are compared by the number of neighbours that
+    share one. Rows that were shuffled show nothing, however they depend on each other.
 
     Args:
         columns: Each (rows,) or (rows, width): numbers, or labels (whole numbers, text), of which the most frequent are seen.
@@ -135,8 +136,11 @@ def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = 
     if not live.any() or beside.sum() < 3:
         return OrderDependence(1.0, 0.0, 0, float(rows))
     first = np.where(live, (table[1:] * table[:-1])[beside].sum(axis=0) / np.where(live, spread, 1.0), -1.0)
+    numbers = sum(_width(column) for column in columns if column.dtype.kind == "f")
     worst = int(first.argmax())
-    p_value = min(1.0, _normal_tail(first[worst] * rows / math.sqrt(beside.sum())) * int(live.sum()))
+    tails = [_normal_tail(value * rows / math.sqrt(beside.sum())) for value in first[:numbers][live[:numbers]]]
+    tails += [label_order_p_value(labels[order], level) for labels in _labels(columns)]
+    p_value = min(1.0, min(tails, default=1.0) * len(tails))
     lasting = autocorrelation_time(table[:, [worst]], level) if p_value < 0.05 else 1.0
     return OrderDependence(p_value, float(first[worst]), worst, rows / lasting)
 
@@ -145,17 +149,23 @@ def _normal_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
+def _width(column: np.ndarray) -> int:
+    return min(int(np.prod(column.shape[1:], dtype=int)), _COLUMNS)
+
+
+def _labels(columns: Sequence[np.ndarray]) -> list[Codes]:
+    flat = [column.reshape(len(column), -1) for column in columns if column.dtype.kind != "f"]
+    return [np.unique(labels, return_inverse=True)[1] for table in flat for labels in table.T[:_COLUMNS]]
+
+
 def _scores(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Return normal scores of numbers, and a column of zeros and ones for each frequent level of a label."""
+    """Return normal scores of numbers, then a column of zeros and ones for each frequent level of a label."""
     parts: list[np.ndarray] = []
-    for column in columns:
-        flat = np.asarray(column).reshape(len(column), -1)
-        if flat.dtype.kind == "f":
-            some = np.linspace(0, flat.shape[1] - 1, min(flat.shape[1], _COLUMNS)).astype(int)
-            parts.append(normal_scores(np.nan_to_num(flat[:, some])))
-        else:
-            parts += [_indicators(labels) for labels in flat.T[:_COLUMNS]]
-    return np.hstack(parts)
+    for column in (column for column in columns if column.dtype.kind == "f"):
+        flat = column.reshape(len(column), -1)
+        some = np.linspace(0, flat.shape[1] - 1, _width(column)).astype(int)
+        parts.append(normal_scores(np.nan_to_num(flat[:, some])))
+    return np.hstack([*parts, *(_indicators(labels) for labels in _labels(columns))])
 
 
 def _indicators(labels: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from latentry.data import (
     Dataset,
     LabelsLike,
     group_labels,
+    label_order_p_value,
     order_dependence,
     repeated_rows,
     time_blocks,
@@ -20,7 +21,6 @@ from latentry.data import (
 from latentry.evidence import Assumption
 from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL
 from latentry.natural.from_samples.audit_rows import Rows
-from latentry.natural.from_samples.label_order import label_order_p_value
 from latentry.natural.from_samples.observables import Codes, Column, named_columns
 
 __all__ = ["independence", "too_few_units", "units_needed", "units_of"]

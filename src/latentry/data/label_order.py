@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, poisson
 
 __all__ = ["label_order_p_value"]
 
@@ -31,6 +30,8 @@ def label_order_p_value(labels: Codes, strata: Codes) -> float:
     Returns:
         The p-value of "not more often than by chance".
     """
+    from scipy.stats import norm, poisson  # slow to load: only when it is asked for
+
     seen = mean = variance = 0.0
     for stratum in np.unique(strata):
         inside = labels[strata == stratum]
