@@ -107,3 +107,45 @@ def test_copies_of_other_rows_are_found_by_number(rng):
     found = near_rows(sketches(lt.Dataset(new)), sketches(lt.Dataset(old)))
     assert found[:100].tolist() == list(range(100, 200))
     assert (found[100:] >= 0).sum() <= 2
+
+
+def test_ties_are_no_copies():
+    """New rows that share rounded or zero values with the known ones: independent, and not taken for theirs."""
+    for seed in range(8):
+        rng = np.random.default_rng([3, seed])
+
+        def drawn(kind, rng=rng):
+            zeros = rng.normal(size=(300, 2)) * (rng.random((300, 1)) > 0.3)
+            tables = {
+                "zeros": zeros,
+                "one column": rng.normal(size=(300, 1)).round(2),
+                "two": rng.normal(size=(300, 2)).round(1),
+            }
+            return lt.Dataset({"a": tables[kind], "b": rng.normal(size=(300, 3))} if kind == "zeros" else tables[kind])
+
+        for kind in ("zeros", "one column", "two"):
+            assert (near_rows(sketches(drawn(kind)), sketches(drawn(kind))) < 0).all(), (kind, seed)
+
+
+def test_columns_that_are_constant_in_some_strata_are_no_dependence():
+    """A column alive in one of ten strata: of 200 runs at level 0.01 2 are expected, more than 10 under 1e-4."""
+    strata = np.repeat(np.arange(10), 60)
+    draws = (np.random.default_rng(seed).normal(size=600) * (strata == 4) for seed in range(200))
+    assert sum(order_dependence([column], strata).p_value <= 0.01 for column in draws) <= 10
+
+
+def test_a_long_trend_is_measured_quickly():
+    trend = np.arange(20_000.0)[:, None] + np.zeros((1, 8))
+    assert len(np.unique(time_blocks(trend[:, 0], [trend]))) < 5
+
+
+def test_one_row_of_each_unit_is_drawn():
+    data = lt.Dataset(np.arange(60.0)[:, None], groups=np.arange(60) // 6)
+    one = data.one_row_per_unit()
+    assert sorted(one.groups.tolist()) == list(range(10))
+    assert len(data.with_groups(groups=np.arange(60)).one_row_per_unit()) == 60
+
+
+def test_dates_as_text_are_moments():
+    data = lt.Dataset(np.zeros((2, 1)), time=["2024-03-31", "2024-04-01"])
+    assert np.diff(data.time)[0] == 86400e9

@@ -204,3 +204,32 @@ def test_the_decoders_of_causal_pima_say_whether_they_are_piecewise_affine(rng):
 def test_assumptions_are_hashable_and_joined_once():
     one = Assumption("rows are independent", "untested")
     assert len({one, Assumption("rows are independent", "untested")}) == 1
+
+
+def test_one_row_of_each_group_is_compared_with_samples_and_components():
+    """The right marginal distribution, 40 groups of 50 alike rows: nothing is refuted."""
+    rng = np.random.default_rng(6)
+    whose = np.repeat(np.arange(400), 10)
+    alike = rng.normal(size=(400, 3))[whose] + 1e-3 * rng.normal(size=(4000, 3))
+    data = lt.Dataset(alike, domain=whose % 2, groups=whose)
+    assert samples_look_like_rows(Noise([]), data, 0.05, 0).outcome == "not refuted"
+    few = lt.Dataset(alike, domain=whose % 2, groups=whose // 20)
+    assert samples_look_like_rows(Noise([]), few, 0.05, 0).outcome == "untested"
+    model = clusters(DISTINCT)
+    rows = model.sample(600, seed=3)[np.repeat(np.arange(600), 10)]
+    found = mixture_components(model, lt.Dataset(rows, groups=np.repeat(np.arange(600), 10)))
+    assert found.verdict.status == "supported"
+
+
+def test_latents_with_groups_are_not_compared_with_samples_of_rows():
+    rng, z = drawn(5)
+
+    class Wide(Noise):
+        def latent_distributions(self, u=None):
+            return LatentDistributions(np.zeros((2, 2)), np.ones((2, 2)), "gaussian", rows=[100, 100])
+
+    from latentry.contracts import HasLatentDistributions
+
+    model = type("Model", (Wide, HasLatentDistributions), {})([])
+    found = sufficient_changes(model, (z, U), groups=np.arange(len(z)), bootstrap=0)
+    assert found.verdict.status == "supported"

@@ -280,6 +280,8 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
     return Dataset(
         {block: table[:, list(columns)] for block, columns in blocks.items()},
         data.domain,
+        groups=data.groups,
+        time=data.time,
         observed=dict.fromkeys(blocks, mask),
         factors=data.factors,
     )

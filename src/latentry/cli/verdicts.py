@@ -23,7 +23,7 @@ Require = Annotated[
     str | None,
     typer.Option(
         "--require",
-        help="Exit with 1 unless these parts are certified, such as identifiable,natural; "
+        help="Exit with 1 unless these parts are certified or supported, such as identifiable,natural; "
         "mixtures: natural in every mixture of the domains.",
     ),
 ]
@@ -128,7 +128,7 @@ def _print(certificate: Certificate, report: Path, record: Path) -> None:
 
 
 def require(certificate: Certificate, names: Sequence[str]) -> None:
-    """Leave with exit code 1 unless every named part is certified.
+    """Leave with exit code 1 unless every named part is certified or supported.
 
     Args:
         certificate: With the verdicts.

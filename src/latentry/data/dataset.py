@@ -24,6 +24,7 @@ from latentry.data.row_dependence import group_labels, time_blocks, time_values
 from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
 from latentry.errors import DataError, nearest
+from latentry.streams import stream
 
 __all__ = ["DataLike", "Dataset"]
 
@@ -249,6 +250,20 @@ class Dataset:
         if self.groups is not None:
             return np.unique(self.groups, return_inverse=True)[1]
         return None if self.time is None else time_blocks(self.time, self._columns_in_memory(), self._strata)
+
+    def one_row_per_unit(self, seed: int = 0) -> Dataset:
+        """Return a row of each unit, drawn at random; all rows where they stand alone.
+
+        Args:
+            seed: Of the draw.
+
+        Returns:
+            Rows that are independent of each other, in their order.
+        """
+        if self.units is None:
+            return self
+        order = stream("data/one row per unit", seed).permutation(len(self))
+        return self.take(np.sort(order[np.unique(self.units[order], return_index=True)[1]]))
 
     def _columns_in_memory(self) -> list[np.ndarray]:
         return [np.asarray(array).reshape(len(self), -1) for array in self.values.values()]

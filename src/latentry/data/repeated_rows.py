@@ -22,7 +22,7 @@ Sketch = NDArray[np.float32]
 _NUMBERS = 4  # of a sketch
 _CLOSE = 0.05  # of the usual distance to the nearest neighbour: nearer than that is suspicious
 _PROBES = 2000  # rows that are looked at first
-_TELLING = 0.2  # fraction of suspicious rows above which they are copies: by chance it is under 0.07 in one column
+_TELLING = 0.2  # fraction of suspicious rows, beyond chance, above which they are copies
 _FEWEST = 20  # rows by which anything can be told
 _NEIGHBOURS = 20
 _COPY = 0.003  # of the distance to the 20th neighbour: nearer than that, a row is a copy
@@ -89,8 +89,9 @@ def _directions(name: str, width: int) -> np.ndarray:
 def near_rows(ours: Mapping[str, Sketch], theirs: Mapping[str, Sketch]) -> NDArray[np.int64]:
     """Find the rows that are copies of rows of another data set, even if they were rounded.
 
-    A row of its own has its nearest neighbour there about as far away as those have theirs. Where more than a fifth of the
-    rows are twenty times nearer than that, they are the same rows. Columns of few distinct values tell nothing.
+    A row of its own has its nearest neighbour there about as far away as those have theirs. Where a fifth more of the rows than of
+    those are twenty times nearer than that, they are the same rows. All modalities that a row has are compared together, and
+    ties, as rounded columns have them, count on both sides.
 
     Args:
         ours: Sketches of the rows, by modality.
@@ -99,32 +100,41 @@ def near_rows(ours: Mapping[str, Sketch], theirs: Mapping[str, Sketch]) -> NDArr
     Returns:
         For each of our rows the number of the row there that it is a copy of; -1 where it is none.
     """
+    names = [name for name in ours if name in theirs]
     found = np.full(len(next(iter(ours.values()))), -1)
-    for name, mine in ours.items():
-        if name in theirs:
-            found = np.where(found < 0, _near(mine, theirs[name]), found)
+    if not names:
+        return found
+    seen = np.column_stack([np.isfinite(ours[name][:, 0]) for name in names])
+    for pattern in np.unique(seen, axis=0):
+        which = [name for name, there in zip(names, pattern, strict=True) if there]
+        rows = np.flatnonzero((seen == pattern).all(axis=1))
+        if which:
+            found[rows] = _near(
+                np.hstack([ours[name][rows] for name in which]), np.hstack([theirs[name] for name in which])
+            )
     return found
 
 
 def _near(mine: Sketch, others: Sketch) -> NDArray[np.int64]:
-    seen, numbers = np.isfinite(mine).all(axis=1), np.flatnonzero(np.isfinite(others).all(axis=1))
+    numbers = np.flatnonzero(np.isfinite(others).all(axis=1))
     found, known = np.full(len(mine), -1), others[numbers]
-    if seen.sum() < _FEWEST or len(known) < _FEWEST:
+    if len(mine) < _FEWEST or len(known) < _FEWEST:
         return found
     from scipy.spatial import cKDTree  # slow to load: only when it is asked for
 
     tree = cKDTree(known)
-    some = np.linspace(0, len(known) - 1, min(len(known), _PROBES)).astype(int)
-    usual = float(np.median(tree.query(known[some], k=2)[0][:, 1]))
-    if usual <= 0:
+    apart = tree.query(known[_some(len(known))], k=2)[0][:, 1]
+    close = _CLOSE * float(np.median(apart))
+    by_chance = float(np.mean(apart < close))
+    if close <= 0 or np.mean(tree.query(mine[_some(len(mine))])[0] < close) - by_chance <= _TELLING:
         return found
-    places = np.flatnonzero(seen)
-    probes = places[np.linspace(0, len(places) - 1, min(len(places), _PROBES)).astype(int)]
-    if np.mean(tree.query(mine[probes])[0] < _CLOSE * usual) <= _TELLING:
-        return found
-    distance, nearest = tree.query(mine[places])
-    found[places] = np.where(distance < _CLOSE * usual, numbers[nearest], -1)
-    return found
+    distance, nearest = tree.query(mine)
+    return np.where(distance < close, numbers[nearest], -1)
+
+
+def _some(count: int) -> NDArray[np.int64]:
+    """Return numbers of rows that are spread over all of them."""
+    return np.linspace(0, count - 1, min(count, _PROBES)).astype(np.int64)
 
 
 def repeated_rows(values: np.ndarray) -> Repeats:
@@ -155,6 +165,5 @@ def _near_copies(distinct: np.ndarray) -> int:
 
     spread = distinct.std(axis=0)
     table = distinct[:, spread > 0] / spread[spread > 0]
-    some = np.linspace(0, len(table) - 1, min(len(table), _PROBES)).astype(int)
-    distance = cKDTree(table).query(table[some], k=_NEIGHBOURS + 1)[0]
+    distance = cKDTree(table).query(table[_some(len(table))], k=_NEIGHBOURS + 1)[0]
     return int(np.mean(distance[:, 1] < _COPY * distance[:, -1]) * len(table))

@@ -76,16 +76,30 @@ def time_values(time: ArrayLike, rows: int) -> NDArray[np.float64]:
         raise DataError(
             f"time of shape {values.shape}: not one moment for each of {rows} rows. Give one number per row."
         )
+    if values.dtype.kind in "UO":
+        values = _dates(values)
     if values.dtype.kind == "M":
         gone, numbers = np.isnat(values), values.astype("datetime64[ns]").astype(np.int64).astype(np.float64)
     elif values.dtype.kind in "iuf":
         numbers = values.astype(np.float64)
         gone = ~np.isfinite(numbers)
     else:
-        raise DataError(f"time of dtype {values.dtype}: neither numbers nor dates. Give numbers.")
+        raise DataError(
+            f"time of dtype {values.dtype}: neither numbers nor dates. Give numbers, or dates such as 2024-03-31."
+        )
     if gone.any():
         raise DataError(f"time: missing or infinite at row {np.flatnonzero(gone)[0]}. Give every row a time.")
     return numbers
+
+
+def _dates(words: np.ndarray) -> np.ndarray:
+    """Return dates such as 2024-03-31 or 2024-03-31T12:30, if all are."""
+    try:
+        return np.array(
+            ["NaT" if word is None else str(word).strip() for word in words.tolist()], dtype="datetime64[ns]"
+        )
+    except ValueError:
+        return words
 
 
 @dataclass(frozen=True)
@@ -138,7 +152,9 @@ def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = 
     first = np.where(live, (table[1:] * table[:-1])[beside].sum(axis=0) / np.where(live, spread, 1.0), -1.0)
     numbers = sum(_width(column) for column in columns if column.dtype.kind == "f")
     worst = int(first.argmax())
-    tails = [_normal_tail(value * rows / math.sqrt(beside.sum())) for value in first[:numbers][live[:numbers]]]
+    products = (table[1:] * table[:-1])[beside][:, :numbers]
+    size = np.sqrt((products**2).sum(axis=0))  # less than the number of neighbours where a stratum is constant
+    tails = [_normal_tail(total / each) for total, each in zip(products.sum(axis=0), size, strict=True) if each > 0]
     tails += [label_order_p_value(labels[order], level) for labels in _labels(columns)]
     p_value = min(1.0, min(tails, default=1.0) * len(tails))
     lasting = autocorrelation_time(table[:, [worst]], level) if p_value < 0.05 else 1.0
@@ -200,19 +216,24 @@ def autocorrelation_time(table: np.ndarray, level: np.ndarray) -> float:
         Rows that a dependence lasts, at least 1.
     """
     spread = np.maximum((table**2).sum(axis=0), 1e-300)
-    total = np.ones(table.shape[1])
-    going = np.ones(table.shape[1], dtype=bool)
-    for lag in range(1, len(table)):
-        same = level[lag:] == level[:-lag]
-        if not same.any():
-            break
-        # Fewer pairs remain at a long lag: the sum is scaled as if none were lost.
-        rho = (table[lag:] * table[:-lag])[same].sum(axis=0) / spread * len(table) / same.sum()
-        going &= rho > _FADED
-        if not going.any():
-            break
-        total[going] += 2 * rho[going]
-    return float(total.max())
+    products, pairs = _lagged_products(table, level)
+    # Fewer pairs remain at a long lag: the sum is scaled as if none were lost.
+    rho = products[1:] / spread * len(table) / np.maximum(pairs[1:, None], 1)
+    going = np.logical_and.accumulate((rho > _FADED) & (pairs[1:, None] > 0), axis=0)
+    return float(1 + 2 * np.where(going, rho, 0.0).sum(axis=0).max(initial=0.0))
+
+
+def _lagged_products(table: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums of products of rows at each lag within strata, by Fourier transform, and how many there are."""
+    counts = np.bincount(level)
+    longest = int(counts.max())
+    sums, pairs = np.zeros((longest, table.shape[1])), np.zeros(longest)
+    for stratum in np.flatnonzero(counts):
+        rows = table[level == stratum]
+        spectrum = np.fft.rfft(rows, 2 * len(rows), axis=0)
+        sums[: len(rows)] += np.fft.irfft(np.abs(spectrum) ** 2, 2 * len(rows), axis=0)[: len(rows)]
+        pairs[: len(rows)] += np.arange(len(rows), 0, -1)
+    return sums, pairs
 
 
 def time_blocks(time: NDArray[np.float64], columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> Codes:

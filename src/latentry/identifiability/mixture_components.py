@@ -15,7 +15,6 @@ from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.identifiability.assumptions import (
-    PART_OF_LEVEL,
     UNTESTABLE,
     independent_latents,
     independent_rows,
@@ -29,6 +28,7 @@ __all__ = ["MixtureAudit", "mixture_components"]
 
 Array = NDArray[np.float64]
 _AFFINE, _EACH = "an invertible affine map", "order, scale and shift"
+_PART = 0.2  # five tests share the level
 _APART = 0.1  # of two logarithms of variance ratios that count as different
 
 
@@ -70,7 +70,7 @@ def mixture_components(model: HasLatentMixture, data: Dataset, *, level: float =
 
     Args:
         model: With a mixture of Gaussians in its latents, such as CausalPIMA.
-        data: Rows that did not train it.
+        data: Rows that did not train it; where they come in groups, one of each is looked at.
         level: Of all tests together.
         seed: Of the draws of latents and components.
 
@@ -80,7 +80,8 @@ def mixture_components(model: HasLatentMixture, data: Dataset, *, level: float =
     Raises:
         DataError: If the model has no Gaussian channel.
     """
-    mixture = model.latent_mixture()
+    mixture, units = model.latent_mixture(), data.units
+    data = data.one_row_per_unit(seed)
     z = _draws(model, data, seed)
     groups, labels = _by_component(z, mixture, seed)
     if len(groups) < 2:
@@ -90,9 +91,9 @@ def mixture_components(model: HasLatentMixture, data: Dataset, *, level: float =
         return MixtureAudit(
             Verdict("cannot say", sentence, {}, "more rows"), _AFFINE, mixture.components, len(groups), 0.0, None
         )
-    assumed = _assumed(model, mixture, data, z, groups, labels, level, seed)
+    assumed = _assumed(model, mixture, data, units, z, groups, labels, level, seed)
     gap, pair = _gap(groups, labels, level)
-    tested = independent_latents(groups, _counts(groups), PART_OF_LEVEL * level)
+    tested = independent_latents(groups, _counts(groups), _PART * level)
     alone = _of_components("latents are independent of each other in each component", tested)
     up_to = _EACH if gap > _APART and not alone.refuted else _AFFINE
     assumed = (*assumed[:-2], alone, *assumed[-2:]) if up_to == _EACH else assumed
@@ -132,19 +133,20 @@ def _assumed(
     model: HasLatentMixture,
     mixture: LatentMixture,
     data: Dataset,
+    units: NDArray[np.int64] | None,
     z: Array,
     groups: list[Array],
     labels: list[int],
     level: float,
     seed: int,
 ) -> tuple[Assumption, ...]:
-    part, counts = PART_OF_LEVEL * level, _counts(groups)
+    part, counts = _PART * level, _counts(groups)
     roots = [np.linalg.cholesky(np.linalg.pinv(mixture.covariances[k]) + 1e-12 * np.eye(z.shape[1])) for k in labels]
     plain = [(group - group.mean(axis=0)) @ root for group, root in zip(groups, roots, strict=True)]
     shape = latent_family(plain, counts, "gaussian", part)
     joint = independent_latents(plain, counts, part)
     parts = [
-        independent_rows([z], None, data.units, part),
+        independent_rows([z], None, units, part),
         _of_components("latents are normal in each component", shape),
         _of_components("latents are jointly normal in each component", joint),
     ]

@@ -181,11 +181,11 @@ def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumpt
     if not isinstance(model, HasChannel):
         return UNTESTABLE
     channel, table = model.channel(data), model.latent_distributions()
-    if not isinstance(channel, GaussianChannel):
+    if not isinstance(channel, GaussianChannel) or data.domain.size < 2:
         return UNTESTABLE
     part = PART_OF_LEVEL * level
     rows = from_rows(channel.mean, data.domain, scale=channel.scale, units=data.units, level=part, seed=seed)
-    return (*rows.assumed, *tested_assumptions(rows.groups, rows.rows, table.family, model, data, level, seed))
+    return (*rows.assumed, *tested_assumptions(rows.groups, rows.counts, table.family, model, data, level, seed))
 
 
 def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:

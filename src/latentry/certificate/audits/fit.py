@@ -18,13 +18,14 @@ from latentry.certificate.leading_components import flat, leading_columns, some_
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLikelihood, Reconstructs, Samples
-from latentry.data import Dataset, GaussianChannel
+from latentry.data import Dataset, GaussianChannel, split_rows
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict, all_of
 from latentry.identifiability import collapse, mcc
 from latentry.streams import stream
 
 _TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
+_FEWEST_UNITS = 5  # groups by which a mean has a spread
 _CLEARLY = 0.75  # area under the curve above which the sentence says so
 __all__ = ["by_name", "fit"]
 
@@ -89,7 +90,7 @@ def _looked_at(claims: dict[str, Verdict]) -> str:
 
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
-    rows = model.score_rows(data)
+    rows = _by_unit(model.score_rows(data), data)
     low, high = _t_interval(rows, 0.95)
     return Estimate(
         rows.mean(), low=low, high=high, method=model.score_name, n=len(rows), confidence=0.95, units="nats"
@@ -105,16 +106,25 @@ def _beats_gaussian(model: HasLikelihood, subject: Subject) -> dict[str, Verdict
     """Compare with independent Gaussian entries, fitted to half of the audited rows and scored on the other half."""
     data = subject.data
     kinds = set(model.likelihoods().values())
-    half = some_rows(len(data), len(data) // 2, subject.settings.seed)
-    rest = np.setdiff1d(np.arange(len(data)), half)
+    half, rest = split_rows(len(data), (0.5, 0.5), None, data.units, subject.settings.seed)
     enough = all(data.observed[name][half].sum() >= 3 for name in data.names)
     if kinds != {"gaussian"} or not enough:
         return {}
     plain = np.sum(
         [_plain_score(flat(np.asarray(data[name])), data.observed[name], half, rest) for name in data.names], axis=0
     )
-    gain = model.score_rows(data.take(rest)) - plain
+    gain = _by_unit(model.score_rows(data.take(rest)) - plain, data.take(rest))
+    if len(gain) < _FEWEST_UNITS:
+        return {}
     return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
+
+
+def _by_unit(values: np.ndarray, data: Dataset) -> np.ndarray:
+    """Return the mean of each group or block of time, where rows come in them: independent numbers."""
+    if data.units is None:
+        return values
+    codes = np.unique(data.units, return_inverse=True)[1]
+    return np.asarray(np.bincount(codes, values) / np.bincount(codes))
 
 
 def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np.ndarray) -> np.ndarray:

@@ -39,14 +39,15 @@ def informative(subject: Subject) -> Part:
     """
     rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
     fewer = subject.take(rows)
-    asked, short, variables = [], [], _variables(fewer)
+    asked, short, variables, units = [], [], _variables(fewer), fewer.data.units
     for name in fewer.observables.names:
         x, inside, shortened = _modality(fewer, name)
         short += [name] if shortened else []
-        asked += [(label, name, values[inside], x[inside], subject.settings.seed) for label, values in variables]
+        whose = None if units is None else units[inside]
+        asked += [(label, name, values[inside], x[inside], whose, subject.settings.seed) for label, values in variables]
     if fewer.domain is not None and len(np.unique(fewer.domain)) > 1:
         codes = np.unique(fewer.domain, return_inverse=True)[1]
-        asked += [(label, "domain", values, codes, subject.settings.seed) for label, values in variables]
+        asked += [(label, "domain", values, codes, units, subject.settings.seed) for label, values in variables]
     table = side_by_side(lambda question: _row(*question), asked)
     numbers = {f"I({row.latent}; {row.about})": row.estimate for row in table}
     details = {"table": [{"latent": row.latent, "about": row.about} for row in table]}
@@ -95,9 +96,9 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     return looked, inside, result.shape[1] < int(np.prod(values.shape[1:]))
 
 
-def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, seed: int) -> _Row:
+def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, groups: np.ndarray | None, seed: int) -> _Row:
     try:
-        estimate = mutual_information(values, x, confidence=0.95, seed=seed)
+        estimate = mutual_information(values, x, confidence=0.95, groups=groups, seed=seed)
     except DataError as problem:
         estimate = Estimate(np.nan, method="none", n=len(x), warnings=(str(problem),))
     return _Row(latent, about, estimate)

@@ -90,7 +90,7 @@ class Judged:
 
     def _of_all_rows(self, pooled: Audit) -> Verdict:
         verdict = self._joined(pooled.claims, "all rows")
-        if not self.problem or not verdict.certified:
+        if not self.problem or verdict.status not in ("certified", "supported"):
             return verdict
         sentence = f"natural on all rows together. {self.problem}"  # which is no certificate for any single domain
         return Verdict("cannot say", sentence, verdict.evidence, "more rows in each domain")

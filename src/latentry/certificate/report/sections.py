@@ -242,7 +242,7 @@ def closing(certificate: Certificate) -> Iterator[str]:
     changes = [
         f"{_sentence(name)}: {part.verdict.change}."
         for name, part in certificate.parts.items()
-        if part.verdict.change and not part.verdict.certified
+        if part.verdict.change and part.verdict.status not in ("certified", "supported")
     ]
     yield card("What would make this stronger", "", bullets(changes) or "<p>Nothing that is asked here.</p>")
     assumed = [_sentence(a) + "." for a in certificate.assumptions]

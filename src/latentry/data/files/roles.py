@@ -201,9 +201,11 @@ def _chosen(data: Dataset, roles: Roles) -> Dataset:
     if roles.modalities is not None:
         data = data.select(*roles.modalities)
     ours = roles.domain in ((), ("domain",), (_DOMAIN,))
-    asked = replace(roles, domain=() if ours else roles.domain)
+    groups = None if roles.groups in ("groups", GROUPS) and data.groups is not None else roles.groups
+    time = None if roles.time in ("time", TIME) and data.time is not None else roles.time
+    asked = replace(roles, domain=() if ours else roles.domain, groups=groups, time=time)
     asked.check(["domain", *data.factors], "domain or factor")
-    named = {"groups": roles.groups, "time": roles.time}
+    named = {"groups": groups, "time": time}
     data = data.with_groups(**{part: data.factors[name] for part, name in named.items() if name is not None})
     if ours:
         return data

@@ -17,7 +17,7 @@ __all__ = ["samples_look_like_rows", "separability"]
 
 Array = NDArray[np.float64]
 _NAME = "the model, with one map for all domains, describes rows"
-_MOST = 4000  # rows that are compared
+_MOST, _FEWEST = 4000, 40  # rows that are compared
 _WIDEST = 20  # columns; beyond, leading components stand for them
 _TOLERANCE, _ALONE = 0.06, 0.2  # of the area under the curve beyond a half, over all domains and in one
 _PLANTED = 0.12
@@ -30,7 +30,7 @@ def samples_look_like_rows(model: Samples, data: Dataset, level: float, seed: in
 
     Args:
         model: Draws rows, of a domain where it can.
-        data: Rows that the model was not fitted to, with labels of their domains if it can.
+        data: Rows that the model was not fitted to, with labels of their domains if it can; one of each group is compared.
         level: Of the test.
         seed: Of the samples, the folds and the trees.
 
@@ -38,8 +38,12 @@ def samples_look_like_rows(model: Samples, data: Dataset, level: float, seed: in
         The assumption, refuted where samples are told from rows by more than a good fit allows.
     """
     whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
-    some = np.sort(stream("identifiability/rows", seed).permutation(whole)[:_MOST])
-    rows = data.take(some)
+    if len(whole) < _FEWEST:
+        return Assumption(_NAME, "untested", note=f"{len(whole)} rows have all modalities")
+    alone = data.take(whole).one_row_per_unit(seed)
+    if len(alone) < _FEWEST:
+        return Assumption(_NAME, "untested", note=f"{len(alone)} groups or blocks of time are too few to compare")
+    rows = alone.take(np.sort(stream("identifiability/rows", seed).permutation(len(alone))[:_MOST]))
     chosen, codes = stream_seed("identifiability/samples", seed), np.zeros(len(rows), dtype=np.int64)
     if not isinstance(model, SamplesByDomain):
         drawn = model.sample(len(rows), seed=chosen)

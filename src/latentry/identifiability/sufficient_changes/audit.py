@@ -252,7 +252,8 @@ def _assumed(
     """Return what the theorem takes for granted: tested where rows allow it, else named."""
     if not measured.groups:
         return UNTESTABLE
-    tested = tested_assumptions(measured.groups, measured.rows, table.family, model, data, level, seed)
+    rows = None if isinstance(data, Dataset) and data.names == (_LATENTS,) else data
+    tested = tested_assumptions(measured.groups, measured.counts, table.family, model, rows, level, seed)
     return (*measured.assumed, *tested)
 
 
@@ -271,7 +272,7 @@ def _measured(table: LatentDistributions, model: Source, data: Rows | None, leve
         dependence=seen.dependence,
         follows=seen.follows,
         groups=seen.groups,
-        rows=seen.rows,
+        counts=seen.counts,
         assumed=seen.assumed,
     )
 

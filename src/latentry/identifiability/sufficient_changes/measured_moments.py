@@ -3,7 +3,7 @@ r"""Means and variances of the latents in each domain, with the error of each: f
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,7 @@ class MeasuredMoments:
     grouped: bool = False  # whether domains are groups of neighbouring values of a continuous u
     dependence: float = np.nan  # of two latents within domains: a root mean square correlation, noise taken off
     groups: tuple[np.ndarray, ...] = ()  # draws of the latents of each domain, where rows were given
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))  # independent rows of each of these
     assumed: tuple[Assumption, ...] = ()  # what was tested of the rows
     # fraction of each latent's variance within domains that follows x; None if not known
     follows: np.ndarray | None = None
@@ -138,6 +139,7 @@ def from_rows(
         grouped=domain.labels is None,
         dependence=dependence(groups, rows).size if latents.shape[1] > 1 else 0.0,
         groups=groups,
+        counts=rows,
         assumed=(independent_rows([latents[inside]], codes[inside], units, level),),
         follows=follows,
     )
