@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.certificate.splitting import rows_to_audit, unseen_rows
+from latentry.certificate.splitting import rows_to_audit, unseen_rows, without_trained_units
 
 QUICK = {"epochs": 2, "hidden": (4,), "progress": False}
 
@@ -166,3 +166,17 @@ def test_named_rows_are_left_out(wide):
             unseen_rows(wide, wrong)
     with pytest.raises(lt.DataError, match="seen: .*row numbers below 600"):
         unseen_rows(wide, [700])
+
+
+def test_groups_that_trained_are_not_audited():
+    rng = np.random.default_rng(2)
+    whose = np.repeat(np.arange(60), 10)
+    data = lt.Dataset(rng.normal(size=(600, 3)), groups=whose)
+    half = np.flatnonzero((whose < 40) & (np.arange(600) % 2 == 0))
+    model = lt.VAE().set_params(**QUICK, validation=0.0).fit(data.take(half))
+    split = without_trained_units(rows_to_audit(model, data), data)
+    assert set(whose[split.rows]) == set(range(40, 60))
+    assert "200 of these rows are of groups" in split.sentence
+    few = data.take(np.arange(420))  # twenty rows of other groups: too few to leave the rest out
+    split = without_trained_units(rows_to_audit(model, few), few)
+    assert "not said of new groups" in split.sentence

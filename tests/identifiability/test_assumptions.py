@@ -233,3 +233,18 @@ def test_latents_with_groups_are_not_compared_with_samples_of_rows():
     model = type("Model", (Wide, HasLatentDistributions), {})([])
     found = sufficient_changes(model, (z, U), groups=np.arange(len(z)), bootstrap=0)
     assert found.verdict.status == "supported"
+
+
+def test_one_domain_that_dominates_denies_nothing():
+    rng = np.random.default_rng([98, 0])
+    u = np.repeat(np.arange(12), [20000] + [25] * 11)
+    scale = rng.uniform(0.5, 3, size=(12, 2))
+    found = audit(scale[u] * rng.standard_normal((len(u), 2)), u)
+    assert found.verdict.status == "cannot say"
+    assert "weighed by rows" in found.verdict.sentence
+
+
+def test_moments_near_zero_of_many_rows_have_a_p_value():
+    from latentry.identifiability.assumptions.cross_moments import excess
+
+    assert excess(np.full((3, 2), 1e-9), np.full(3, 1e5), 0.06, 0.2).p_value == 1.0

@@ -111,3 +111,18 @@ def test_rows_in_words():
     assert "no number of rows" in rows_needed_in_words(None, 100, 0.0999999, 0.1)
     slow = rows_needed(1000, 0.2, 0.0, 1.0, 0.1, 0.05)
     assert slow > rows_needed(1000, 0.2, 0.0, 0.0, 0.1, 0.05)
+
+
+def test_rows_in_order_leave_a_comparison_open():
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(12), 400)
+    views = {"scan": rng.permutation(12)[subject], "voice": rng.permutation(12)[subject]}
+    diagnosis = (rng.permutation(12) % 2)[subject]
+    found = compare(views, diagnosis, np.zeros(len(subject), int), margin=0.05)
+    assert (found.mediation.status, found.total.status) == ("cannot say", "cannot say")
+    assert "rows contradict an assumption" in found.mediation.sentence
+    order = rng.permutation(len(subject))
+    shuffled = compare(
+        {k: v[order] for k, v in views.items()}, diagnosis[order], np.zeros(len(order), int), margin=0.05
+    )
+    assert "Untested: rows are independent" in shuffled.mediation.sentence

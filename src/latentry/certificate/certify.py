@@ -21,7 +21,7 @@ from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted
-from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows
+from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
 from latentry.contracts import HasChannel, KeepsFitRecord
@@ -97,7 +97,7 @@ def certify(
     chosen = _chosen(only)
     start = perf_counter()
     rows = _dataset(data, domain).with_groups(groups, time)
-    split = _split(latents, rows, seen)
+    split = without_trained_units(_split(latents, rows, seen), rows)
     fresh = rows.take(split.rows)
     _check_fits(latents, rows)
     again = refitted(latents, rows, split, settings.restarts, progress)
@@ -206,6 +206,8 @@ def _about_data(data: Dataset) -> Fields:
         "rows": len(data),
         "modalities": {name: list(map(int, data[name].shape[1:])) for name in data.names},
         "missing": {name: int((~data.observed[name]).sum()) for name in data.names},
+        "groups": None if data.groups is None else len(np.unique(data.groups)),
+        "time": None if data.time is None else [float(data.time.min()), float(data.time.max())],
         "domains": None if place is None or place.labels is None else [str(label) for label in place.labels],
     }
 

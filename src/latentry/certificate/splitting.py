@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from latentry.data import Dataset, near_rows, row_marks, sketches
 from latentry.errors import DataError
 from latentry.streams import stream
 
-__all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows"]
+__all__ = ["FEWEST", "Split", "rows_to_audit", "unseen_rows", "without_trained_units"]
 
 _ASIDE = "Certify on new rows, or fit on a part: training, fresh = data.split(0.8, 0.2)."
 _DISTINCT = 0.9  # fraction of distinct rows above which an equal row is the same row
@@ -94,7 +94,10 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     held = marks.get("held out", own[:0])
     copied = _copies(record, data)
     if not np.isin(own, np.append(marks["trained"], held)).any() and (copied < 0).all():
-        sentence = f"None of the {len(data)} rows is one of those that the model was fitted to, equal or rounded."
+        sentence = (
+            f"None of the {len(data)} rows equals one of those that the model was fitted to, and they are no nearer to them "
+            "than new rows would be."
+        )
         return _enough(Split(np.arange(len(data)), "new", sentence, len(data)))
     if _repeats(record):
         return _repeating(record, data, own)
@@ -103,7 +106,7 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     chose &= ~trained
     rounded = int((trained | chose).sum() - np.isin(own, np.append(marks["trained"], held)).sum())
     whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
-    which = f"rows, {rounded} of them rounded," if rounded else "exactly those" if whole else "among those"
+    which = f"{rounded} rounded copies and others" if rounded else "exactly those" if whole else "among those"
     return _apart_from(data, trained, chose, which)
 
 
@@ -165,6 +168,27 @@ def _apart_from(data: Dataset, trained: np.ndarray, chose: np.ndarray, which: st
         sentence += f" {chose.sum()} of them took no part in its gradients, but chose its epoch."
     origin = "validation" if chose[rows].all() else "set aside"
     return _enough(Split(rows, origin, sentence, len(data), np.flatnonzero(trained)))
+
+
+def without_trained_units(split: Split, data: Dataset) -> Split:
+    """Leave out rows of groups, or blocks of time, that also trained what is certified; say so where too few would be left.
+
+    Args:
+        split: The rows to audit.
+        data: All rows.
+
+    Returns:
+        The split, with fewer rows or a longer sentence where groups were cut by the fit.
+    """
+    if data.units is None or split.trained is None:
+        return split
+    known = np.isin(data.units[split.rows], data.units[split.trained])
+    if not known.any():
+        return split
+    count = f"{known.sum()} of these rows are of groups, or blocks of time, that also trained the model"
+    if (~known).sum() < FEWEST:
+        return replace(split, sentence=f"{split.sentence} {count}: what is said of them is not said of new groups.")
+    return replace(split, rows=split.rows[~known], sentence=f"{split.sentence} {count}, and are left out.")
 
 
 def unseen_rows(data: Dataset, seen: ArrayLike | None) -> Split:

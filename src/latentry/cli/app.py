@@ -82,6 +82,8 @@ _OPTIONS = {
     r"discrete=\('(\w+)',\)": r"--discrete \1",
     r"\bdomain=(?!=)": "--domain ",
     r"\bfactors=": "--factor ",
+    r"\bgroups=(?!=)": "--groups ",
+    r"\btime=(?!=)": "--time ",
     r"\bmodalities=": "--modality ",
     r"\blatent_dim\b": "--latents",
     r"\bnoise=σ": "--noise σ",

@@ -27,6 +27,7 @@ from latentry.natural.from_samples import (
     mean_upper,
     noise_curve,
     reasons_to_call_it_empty,
+    units_needed,
 )
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
 from latentry.natural.mixtures import Family
@@ -91,6 +92,7 @@ __all__ = [
     "mutual_information",
     "noise_curve",
     "reasons_to_call_it_empty",
+    "units_needed",
     "redundancy_error",
     "resampling",
     "search",

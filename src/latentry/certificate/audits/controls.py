@@ -90,6 +90,10 @@ def _left_out(subject: Subject, claims: dict[str, Verdict]) -> Iterator[str]:
     """Yield the controls that could not be run, and why."""
     if len(subject.observables.names) > 1 and "constant latent" not in claims:
         whole = np.all([subject.observables.observed[n] for n in subject.observables.names], axis=0).sum()
+        if subject.data.units is not None and whole >= WHOLE:
+            units = len(np.unique(subject.data.units))
+            yield f"{units} groups or blocks of time are too few for any bound to reach ε: controls of naturality were left out."
+            return
         yield f"Controls of naturality need {WHOLE} rows in which no modality is missing; there are {whole}: they were left out."
     elif len(subject.observables.names) > 1 and not any("redundancy" in name for name in claims):
         yield "The latent says too little for permuted modalities to show: these controls of redundancy were left out."

@@ -76,7 +76,7 @@ def _verdict(subject: Subject, claims: dict[str, Verdict], numbers: Mapping[str,
     if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
         return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
     name = type(subject.model).__name__
-    verdict = all_of(judged, f"the {name} fits rows that it has not seen, as far as {_looked_at(claims)} tell")
+    verdict = all_of(judged, f"the {name} on rows that it has not seen ({_looked_at(claims)})")
     area = numbers.get(_TOLD_APART)
     if not isinstance(area, Bound) or area.value < _CLEARLY:
         return verdict
@@ -86,7 +86,7 @@ def _verdict(subject: Subject, claims: dict[str, Verdict], numbers: Mapping[str,
 
 def _looked_at(claims: dict[str, Verdict]) -> str:
     names = [name for name in claims if name != "restarts agree"]
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else "its scores"
+    return ", ".join(names) or "its scores"
 
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:

@@ -21,6 +21,7 @@ from latentry.natural import (
     choose_family,
     independence,
     reasons_to_call_it_empty,
+    units_needed,
 )
 from latentry.streams import stream
 
@@ -55,6 +56,8 @@ def natural_controls(subject: Subject) -> Iterator[tuple[str, Callable[[], Outco
         yield "controls of naturality", partial(_too_few, len(whole))
         return
     asked = _Asked(subject.take(whole))
+    if asked.too_few_units:  # no bound can reach epsilon, for a control as for the latent itself
+        return
     _ = asked.rows, asked.coin_bound  # made once, before controls ask for them side by side
     if asked.says > 2 * asked.epsilon:
         for name in asked.data.names:
@@ -149,6 +152,13 @@ class _Asked:
     @cached_property
     def rows(self) -> Rows:
         return self._rows(self.data, self.coin)
+
+    @property
+    def too_few_units(self) -> bool:
+        try:
+            return bool(units_needed(self.rows, self.epsilon, self.subject.settings.level))
+        except DataError:  # a part of the split without a unit
+            return self.subject.data.units is not None
 
     def _rows(self, data: Dataset, channel: Channel, domain: np.ndarray | None = None) -> Rows:
         seed, units = self.subject.settings.seed, self.subject.data.units

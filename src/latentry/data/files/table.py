@@ -83,7 +83,7 @@ def _numeric(name: str, column: np.ndarray) -> np.ndarray:
         row = next(i for i, cell in enumerate(column) if cell is None)
         raise DataError(f"column {name!r}: holds text and is empty at row {row}. Pass it as domain= or leave it out.")
     raise DataError(
-        f"column {name!r}: holds text ({_first_text(column)}). Pass it as domain={name!r} or factors={name!r}, "
+        f"column {name!r}: holds text ({_first_text(column)}). Pass it as domain={name!r}, groups={name!r} or factors={name!r}, "
         "or name the columns to use in modalities=."
     )
 

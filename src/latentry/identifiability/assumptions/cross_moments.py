@@ -55,13 +55,21 @@ def excess(moments: Array, rows: Array, tolerance: float, alone: float) -> Exces
     """
     domains, kinds = moments.shape
     total = rows.sum()
-    together = ncx2.sf((rows[:, None] * moments**2).sum(axis=0), domains, tolerance**2 * total)
-    single = ncx2.sf(rows[:, None] * moments**2, 1, alone**2 * rows[:, None])
+    together = _tail((rows[:, None] * moments**2).sum(axis=0), domains, np.full(kinds, tolerance**2 * total))
+    single = _tail(rows[:, None] * moments**2, 1, np.broadcast_to(alone**2 * rows[:, None], moments.shape))
     looks = kinds * (1 + domains)
     p_value = min(1.0, float(min(together.min() * 2 * kinds, single.min() * 2 * kinds * domains)))
     squares = np.maximum(((rows[:, None] * moments**2).sum(axis=0) - domains) / total, 0.0)
     place = int(squares.argmax())
     return Excess(p_value, float(np.sqrt(squares[place])), place, looks)
+
+
+def _tail(statistic: Array, freedom: int, noncentrality: Array) -> Array:
+    """Return the upper tail where the statistic is above its mean, and 1 below: SciPy overflows far below it."""
+    above = statistic > freedom + noncentrality
+    tail = np.ones_like(statistic)
+    tail[above] = ncx2.sf(statistic[above], freedom, noncentrality[above])
+    return tail
 
 
 def power_at(size: float, rows: Array, tolerance: float, kinds: int, level: float) -> float:

@@ -48,7 +48,7 @@ def independent_latents(groups: Sequence[Array], rows: Array, level: float) -> A
     found = dependence(groups, rows)
     power = power_at(_PLANTED, rows, _TOLERANCE, len(pairs) * len(_DEGREES), level)
     (i, j), (a, b) = pairs[found.place // len(_DEGREES)], _DEGREES[found.place % len(_DEGREES)]
-    test = f"correlations of Hermite polynomials up to degree 3 in {len(groups)} domains, against {_TOLERANCE:g}"
+    test = f"correlations of Hermite polynomials up to degree 3 of each pair in {len(groups)} domains, against {_TOLERANCE:g}"
     note = f"largest {found.size:.2f}, latents {i} and {j}{_kind(a, b)}; power for {_PLANTED:g}"
     return Assumption(_NAME, "refuted" if found.p_value <= level else "not refuted", test, found.p_value, power, note)
 

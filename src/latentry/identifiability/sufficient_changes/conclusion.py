@@ -21,6 +21,7 @@ _ASSUMED = (
     "the observation map is one to one, and smooth",
     "latents are independent given the domain",
 )
+_DOMINANT = 0.5  # fraction of the rows in one domain, beyond which the others' changes weigh too little to be denied
 _LEAST_FRACTION = 0.1  # of a latent's variance within domains that must follow the data
 _ONLY_SUFFICIENT = "The condition is sufficient, not necessary: this does not prove that no method could."
 _ONE_FIT = "It was read off one fit, and another may find other latents: this does not prove that no method could."
@@ -119,6 +120,14 @@ class Facts:
         )
 
     @property
+    def dominant(self) -> str | None:
+        """Return the domain that has most of the rows, in words, where there is one: it outweighs what others show."""
+        weights = self.measured.rows / self.measured.rows.sum()
+        if self.given or weights.max() <= _DOMINANT or self.measured.domains < 3:
+            return None
+        return f"domain {self.measured.labels[int(weights.argmax())]!r} has {weights.max():.0%}"
+
+    @property
     def moving_means(self) -> int:
         """Return how many latents' means are taken to move."""
         return int(self.values.shape[1]) - self.measured.latents
@@ -143,7 +152,7 @@ def conclude(facts: Facts) -> Conclusion:
         conclusion = rule(facts)
         if conclusion is not None:
             # Counting needs no fit; and where nothing at all changes, rows say so whatever the fit.
-            sure = rule is _too_few or (rule is _nothing_changes and facts.stated)
+            sure = rule is _too_few or (rule is _nothing_changes and facts.stated and facts.dominant is None)
             return conclusion if sure or conclusion.identifiable is not False else _doubted(facts, conclusion)
     return _open(facts)
 
@@ -153,6 +162,9 @@ def _doubted(facts: Facts, conclusion: Conclusion) -> Conclusion:
     if not facts.stated:
         sentence = f"no row has been looked at, and a model that is not trained enough learns no changes. Its table says: {said}"
         return _unsure(sentence, "held-out rows: sufficient_changes(model, held_out)")
+    if facts.dominant is not None:
+        sentence = f"changes are weighed by rows, and {facts.dominant} of them. As it is: {said}"
+        return _unsure(sentence, "more rows of the other domains, or fewer of this one", facts.assumed)
     against = _first_refuted(facts)
     if against is not None:
         sentence = f"{_denied(against)} A fit to such rows can hide changes. As it is: {said}"

@@ -8,7 +8,7 @@ from latentry.natural.from_samples.emptiness import reasons_to_call_it_empty
 from latentry.natural.from_samples.error_verdicts import Claim
 from latentry.natural.from_samples.judge import Judge, choose_family
 from latentry.natural.from_samples.mean_bounds import mean_upper
-from latentry.natural.from_samples.row_order import independence
+from latentry.natural.from_samples.row_order import independence, units_needed
 
 __all__ = [
     "Audit",
@@ -26,4 +26,5 @@ __all__ = [
     "mean_upper",
     "noise_curve",
     "reasons_to_call_it_empty",
+    "units_needed",
 ]

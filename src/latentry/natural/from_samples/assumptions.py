@@ -33,10 +33,13 @@ def _weighed(claim: Claim, assumptions: Sequence[Assumption], against: list[Assu
     verdict = replace(claim.verdict, assumptions=(*claim.verdict.assumptions, *assumptions))
     if not against or (verdict.refuted and not both):
         return replace(claim, verdict=verdict)
-    why = "; ".join(f"{one.name}: refuted by {one.test} (p = {one.p_value or 0.0:.2g})" for one in against)
+    why = "; ".join(f"{one.name} ({one.test}, p = {one.p_value or 0.0:.2g})" for one in against)
     advice = "; ".join(dict.fromkeys(one.note for one in against if one.note))
     open_ = replace(
-        verdict, status="cannot say", sentence=f"{claim.name} rests on an assumption that fails. {why}.", change=advice
+        verdict,
+        status="cannot say",
+        sentence=f"{claim.name} rests on an assumption that rows contradict: {why}.",
+        change=advice,
     )
     return replace(claim, verdict=open_, retry=None)
 

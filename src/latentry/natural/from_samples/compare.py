@@ -12,7 +12,7 @@ For labels that are not a function of X both sides only become more cautious.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,12 +21,13 @@ from scipy.special import entr
 
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError
-from latentry.evidence import Bound, Verdict
+from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
 from latentry.natural.from_samples.divergence_ball import largest_divergence
 from latentry.natural.from_samples.mean_bounds import staged_upper
 from latentry.natural.from_samples.observables import Block
 from latentry.natural.from_samples.redundancy_bounds import lesson_of_labels, plan
+from latentry.natural.from_samples.row_order import independence
 from latentry.threads import single_threaded
 
 __all__ = ["Comparison", "compare"]
@@ -125,7 +126,23 @@ def compare(
         _verdict(what, -one_first.upper(twice, level), other_first.upper(twice, level), margin, level, len(one.domain))
         for what, twice in (("mediation error", False), ("sum of all errors", True))
     ]
-    return Comparison(verdicts[0], verdicts[1], margin, level, len(one.domain))
+    assumed = tuple(dict.fromkeys((*independence(one), *independence(other))))
+    mediation, total = (_resting_on(verdict, assumed) for verdict in verdicts)
+    return Comparison(mediation, total, margin, level, len(one.domain))
+
+
+def _resting_on(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:
+    """Name what the answer takes for granted; where rows contradict it, the answer is open."""
+    against = next((one for one in assumed if one.refuted), None)
+    if against is None:
+        sentence = (
+            f"{verdict.sentence} {assumptions_in_words(assumed)}"
+            if verdict.status != "cannot say"
+            else verdict.sentence
+        )
+        return replace(verdict, sentence=sentence, assumptions=assumed)
+    sentence = f"rows contradict an assumption: {against.name}. As if it held: {verdict.sentence}"
+    return replace(verdict, status="cannot say", sentence=sentence, change=against.note, assumptions=assumed)
 
 
 def _rounded(latent: Channel | ArrayLike, quantiser: int | None) -> int | None:
