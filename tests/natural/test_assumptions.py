@@ -5,7 +5,9 @@ import pytest
 
 from latentry import Dataset
 from latentry.data import label_order_p_value
+from latentry.evidence import Bound
 from latentry.natural import audit
+from latentry.natural.from_samples.error_verdicts import by_bounds
 from latentry.natural.from_samples.normality import normality_p_value
 
 UNTESTED = "Untested: rows are independent"
@@ -130,6 +132,25 @@ def test_the_gaussian_family_is_tested(square):
     assert claim.verdict.certified != square
     if not square:
         assert any(one.name == "rows and latent are jointly Gaussian" for one in claim.verdict.assumptions)
+
+
+def test_redundancy_is_not_refuted_by_a_gaussian_family_that_is():
+    """Λ = z² is a function of a = z; a Gaussian likelihood ratio, which sees lines only, would say at least 2 nats."""
+    rng = np.random.default_rng(0)
+    z, e = rng.standard_normal((2, 400, 1))
+    claim = audit({"a": z, "b": z**2 + 0.05 * e}, z**2, noise=0.1, family="gaussian", epsilon=0.05).claims[1]
+    assert claim.lower is None
+    assert not claim.verdict.refuted
+
+
+def test_bounds_that_contradict_each_other_decide_nothing():
+    upper, lower = Bound(0.04, "upper"), Bound(0.2, "lower")
+    assert by_bounds("error", "x", 0.05, upper, None).verdict.certified
+    for epsilon in (0.01, 0.05, 0.1):
+        claim = by_bounds("error", "x", epsilon, upper, lower, retry=lambda delta: 0.0)
+        assert claim.verdict.status == "cannot say"
+        assert "contradict" in claim.verdict.sentence
+        assert claim.p_certify == 1.0
 
 
 def test_rows_that_only_look_gaussian_one_by_one_are_not():
