@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latentry.information import mutual_information
-from latentry.information.classifiers import held_out_bound
+from latentry.information.classifiers import _makers, _terms, held_out_bound
 
 
 def xor(rng, columns, bits, n=1500):
@@ -49,6 +49,22 @@ def test_few_rows_or_many_labels_are_left_to_neighbours(rng):
     assert held_out_bound(x[:100], np.arange(100) % 2, 0, -1.0) is None
     assert held_out_bound(x, np.arange(300) % 30, 0, -1.0) is None
     assert held_out_bound(x, (np.arange(300) < 5).astype(int), 0, -1.0) is None
+
+
+def test_labels_too_rare_to_stop_early_are_learned_all_the_same():
+    rng = np.random.default_rng(0)
+    x, label = rng.standard_normal((200, 4)), np.arange(200) % 20
+    assert mutual_information(x, label) < 0.3
+    found = held_out_bound(x + 9 * rng.standard_normal((20, 4))[label], label, 0, 0.5)
+    assert 1.0 < found.value < np.log(20)
+
+
+def test_a_label_with_one_row_or_none_to_learn_from_is_no_error():
+    rng = np.random.default_rng(0)
+    x, label = rng.standard_normal((90, 4)), (np.arange(90) < 10).astype(int)
+    make = _makers(4, 0)["boosted trees"]
+    for learn in (np.arange(9, 90), np.arange(10, 90)):
+        assert np.isfinite(_terms(make, x, label, learn, np.arange(9))).all()
 
 
 def test_outliers_do_not_spoil_the_bound(rng):
