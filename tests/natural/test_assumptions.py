@@ -6,9 +6,10 @@ import pytest
 from latentry import Dataset
 from latentry.data import label_order_p_value
 from latentry.evidence import Bound
-from latentry.natural import audit
+from latentry.natural import as_rows, audit
 from latentry.natural.from_samples.error_verdicts import by_bounds
 from latentry.natural.from_samples.normality import normality_p_value
+from latentry.natural.from_samples.row_order import independence
 
 UNTESTED = "Untested: rows are independent"
 
@@ -161,6 +162,16 @@ def test_rows_that_only_look_gaussian_one_by_one_are_not():
     assert normality_p_value(table) < 1e-6
     kept = [normality_p_value(rng.standard_normal((200, 3))) <= 0.1 for _ in range(100)]
     assert sum(kept) <= 20  # more of 100 at level 0.1 has probability 0.001
+
+
+def test_rows_sorted_by_domain_are_compared_within_domains_when_pooled():
+    rng = np.random.default_rng(12)
+    domain = np.repeat([0, 1], 100)
+    z = 3.0 * domain[:, None] + rng.standard_normal((200, 1))
+    gathered = {"blocks": None, "domain": domain, "noise": 1.0, "quantiser": None, "fit": 0.5, "seed": 0}
+    rows = as_rows({"a": z + 1.0, "b": domain}, z, **gathered)
+    assert rows.as_one().domains == ("all rows",)
+    assert [one.outcome for one in independence(rows.as_one())] == ["not refuted", "untested"]
 
 
 def test_labels_in_order_are_known_at_their_level():

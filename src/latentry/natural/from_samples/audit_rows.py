@@ -45,6 +45,7 @@ class Rows:
     channel: Channel
     domain: Codes
     domains: tuple[str, ...]
+    strata: Codes  # the domain in which each row was measured, also where rows are pooled
     fit: Codes
     audit: Codes
     untouched: Codes
@@ -201,6 +202,7 @@ def as_rows(
         channel=whole.take(kept),
         domain=codes[kept],
         domains=names,
+        strata=codes[kept],
         fit=parts[0],
         audit=parts[1],
         untouched=untouched if whose is None else _one_of_each(untouched, whose, seed),

@@ -117,6 +117,8 @@ def units_needed(rows: Rows, epsilon: float, level: float) -> str:
 def independence(rows: Rows) -> list[Assumption]:
     """Say what is known of the independence of rows: declared units, or their order and copies among them.
 
+    Only neighbours from one domain are compared, also where domains are pooled: rows may be sorted by domain.
+
     Args:
         rows: The rows to audit.
 
@@ -152,11 +154,11 @@ def _orders(rows: Rows) -> Iterator[float]:
 
 
 def _label_order(codes: Codes, rows: Rows) -> float:
-    return label_order_p_value(codes, rows.domain)
+    return label_order_p_value(codes, rows.strata)
 
 
 def _number_order(numbers: Column, rows: Rows) -> float:
-    return order_dependence([numbers], rows.domain).p_value
+    return order_dependence([numbers], rows.strata).p_value
 
 
 def _copies(rows: Rows) -> str:
