@@ -124,6 +124,34 @@ def test_rows_that_are_missing_for_a_reason_are_not_certified(where):
     assert verdict.certified == (where == "at random")
 
 
+def outcome_of_gaps(views, latent, **options):
+    fixed = {"blocks": None, "noise": 1.0, "quantiser": None, "fit": 0.5, "seed": 0, "domain": None}
+    rows = as_rows(views, latent, **{**fixed, **options})
+    return rows.gaps.assumption(rows.given, 0).outcome
+
+
+@pytest.mark.parametrize("where", ["at random", "where a is large"])
+def test_domains_may_miss_a_block_at_different_rates(where):
+    rng = np.random.default_rng(13)
+    domain = rng.integers(0, 2, 1200)
+    z = 2.0 * domain[:, None] + rng.standard_normal((1200, 1))
+    a, b = z + rng.standard_normal((2, 1200, 1))
+    rate = np.where(domain, 0.5, 0.05)[:, None]
+    b[rng.random((1200, 1)) < (rate if where == "at random" else rate * (a > 2.0 * domain[:, None]))] = np.nan
+    found = outcome_of_gaps({"a": a, "b": b}, z, domain=domain)
+    assert found == ("not refuted" if where == "at random" else "refuted")
+
+
+def test_gaps_of_one_unit_count_once():
+    """Half of 60 subjects miss a block in all of 20 rows: no reason to think that the others differ from them."""
+    rng = np.random.default_rng(14)
+    who = np.arange(1200) % 60
+    z = rng.standard_normal((60, 1))[who]
+    b = np.where((rng.random((60, 1)) < 0.5)[who], np.nan, z)
+    views = {"a": z + 0.1 * rng.standard_normal((1200, 1)), "b": b}
+    assert [outcome_of_gaps(views, z, units=units) for units in (who, None)] == ["not refuted", "refuted"]
+
+
 @pytest.mark.parametrize("square", [True, False])
 def test_the_gaussian_family_is_tested(square):
     rng = np.random.default_rng(9)
