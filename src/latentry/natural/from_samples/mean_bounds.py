@@ -143,7 +143,7 @@ def _bootstrap(rows: Array, top: float, delta: float, seed: int) -> float:
 @lru_cache(maxsize=64)
 def _bootstrap_ratios(data: bytes, seed: int) -> Array:
     """(mean* − mean)/se* of resampled rows; remembered, because one bound is asked for at many levels."""
-    rows, rng = np.frombuffer(data), np.random.default_rng(seed)
+    rows, rng = np.frombuffer(data), stream("natural/bootstrap of means", seed)
     n, ratios = len(rows), []
     for _ in range(_DRAWS // 100):
         drawn = rows[rng.integers(0, n, size=(100, n), dtype=np.int32)]

@@ -206,7 +206,7 @@ def _best_student(
 
 def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
     """Rows that choose and rows that teach: once, or where rows are few, every third in turn."""
-    parts = np.array_split(np.random.default_rng(seed).permutation(fit), _FOLDS)
+    parts = np.array_split(stream("natural/thirds of the fit rows", seed).permutation(fit), _FOLDS)
     turns = [(test, np.concatenate([p for p in parts if p is not test])) for test in parts]
     return turns if len(fit) <= _FEW else turns[:1]
 
