@@ -1,15 +1,17 @@
 """Audits on rows that break what they take for granted: nothing is certified there, and the reason is named."""
 
+import re
+
 import numpy as np
 import pytest
 
 from latentry import Dataset
 from latentry.data import label_order_p_value
 from latentry.evidence import Bound
-from latentry.natural import as_rows, audit
+from latentry.natural import as_rows, audit, mean_upper
 from latentry.natural.from_samples.error_verdicts import by_bounds
 from latentry.natural.from_samples.normality import normality_p_value
-from latentry.natural.from_samples.row_order import independence
+from latentry.natural.from_samples.row_order import independence, units_needed
 
 UNTESTED = "Untested: rows are independent"
 
@@ -53,6 +55,15 @@ def test_groups_are_what_counts(subjects):
     assert found.claims[1].upper.n == 6
     same = audit(Dataset({n: c[:, None] for n, c in views.items()}, groups=who), latent, epsilon=0.3)
     assert same.verdict.sentence == found.verdict.sentence
+
+
+def test_the_least_number_of_groups_is_what_a_bet_without_loss_needs(subjects):
+    who, views, latent = subjects
+    gathered = {"blocks": None, "domain": None, "noise": None, "quantiser": None, "fit": 0.5, "seed": 0}
+    said = units_needed(as_rows(views, latent, units=who, **gathered), 0.3, 0.05)
+    least = int(re.search(r"at least (\d+) groups", said)[1])
+    allowed = [mean_upper(np.zeros(n), np.log(2 / 0.1), 0.05) <= 0.3 for n in (least - 1, least)]
+    assert allowed == [False, True]
 
 
 def test_groups_stay_whole_and_many_of_them_certify():
