@@ -69,7 +69,9 @@ def by_bounds(
         The claim with its verdict.
     """
     if upper is not None and lower is not None and lower.value > upper.value:
-        return Claim(error, place, _contradiction(f"{error} in {place}", upper, lower), upper, lower, tests, None, epsilon)
+        return Claim(
+            error, place, _contradiction(f"{error} in {place}", upper, lower), upper, lower, tests, None, epsilon
+        )
     floor = Bound(0.0, "lower", method="information is never negative")
     verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
     if verdict.status == "cannot say" and upper is not None and spread is not None:
