@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from latentry.information import mutual_information
-from latentry.information.classifiers import _makers, _terms, held_out_bound
+from latentry.information.classifiers import held_out_bound
+from latentry.information.ranks import folds
 
 
 def xor(rng, columns, bits, n=1500):
@@ -59,12 +60,14 @@ def test_labels_too_rare_to_stop_early_are_learned_all_the_same():
     assert 1.0 < found.value < np.log(20)
 
 
-def test_a_label_with_one_row_or_none_to_learn_from_is_no_error():
-    rng = np.random.default_rng(0)
-    x, label = rng.standard_normal((90, 4)), (np.arange(90) < 10).astype(int)
-    make = _makers(4, 0)["boosted trees"]
-    for learn in (np.arange(9, 90), np.arange(10, 90)):
-        assert np.isfinite(_terms(make, x, label, learn, np.arange(9))).all()
+@pytest.mark.parametrize("elsewhere", [0, 1])
+def test_a_label_with_one_row_or_none_to_learn_from_is_no_error(elsewhere):
+    _, reported, other = folds(200, 3, 0)
+    label = np.zeros(200, dtype=int)
+    label[reported[:10]] = 1
+    label[other[1 : 1 + elsewhere]] = 1
+    found = held_out_bound(np.random.default_rng(0).standard_normal((200, 4)), label, 0, -9.0)
+    assert np.isfinite(found.terms).all()
 
 
 def test_outliers_do_not_spoil_the_bound(rng):

@@ -35,6 +35,7 @@ FEWEST_ROWS = 200
 FEWEST_OF_A_LABEL = 10
 MOST_LABELS = 20
 TREE_COLUMNS = 10  # looked at for each split, at most
+BATCH = 128  # rows of a step of the network, fewer than it learns from
 STOPPING = 0.1  # of the rows to learn from say when trees and networks have learned enough
 
 
@@ -50,7 +51,7 @@ class Classifier(Protocol):
         ...
 
 
-Maker = Callable[[bool], Classifier]  # told whether to stop early
+Maker = Callable[[Array], Classifier]  # for the labels that it is going to learn
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,14 @@ class HeldOut:
 def _makers(columns: int, seed: int) -> dict[str, Maker]:
     seed = stream_seed("information/classifiers", seed)
     return {
-        "logistic regression": lambda early: LogisticRegression(max_iter=200),
-        "boosted trees": lambda early: HistGradientBoostingClassifier(
-            max_iter=200, learning_rate=0.2, max_leaf_nodes=15, early_stopping=early, random_state=seed,
+        "logistic regression": lambda labels: LogisticRegression(max_iter=200),
+        "boosted trees": lambda labels: HistGradientBoostingClassifier(
+            max_iter=200, learning_rate=0.2, max_leaf_nodes=15, early_stopping=_stops_early(labels), random_state=seed,
             max_features=min(1.0, TREE_COLUMNS / columns), validation_fraction=STOPPING,
         ),
-        "a small network": lambda early: MLPClassifier(
-            (64, 64), alpha=1e-3, max_iter=40, early_stopping=early, n_iter_no_change=5, learning_rate_init=3e-3,
-            random_state=seed, batch_size=128, validation_fraction=STOPPING,
+        "a small network": lambda labels: MLPClassifier(
+            (64, 64), alpha=1e-3, max_iter=40, early_stopping=_stops_early(labels), n_iter_no_change=5, learning_rate_init=3e-3,
+            random_state=seed, batch_size=min(BATCH, len(labels) * 4 // 5), validation_fraction=STOPPING,
         ),
     }  # fmt: skip
 
@@ -150,7 +151,7 @@ def _terms(make: Maker, x: Array, labels: Array, learn: Array, held: Array) -> A
     if len(known) == 1:  # nothing to learn
         q[:, known] = 1.0
     else:
-        model = make(_stops_early(labels[learn]))
+        model = make(labels[learn])
         model.fit(x[learn], labels[learn])
         q[:, known] = model.predict_proba(x[held])
     q = (1 - PRIOR) * q + PRIOR * frequency
