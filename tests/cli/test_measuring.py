@@ -113,6 +113,18 @@ def test_natural_of_measurements_with_few_values(call, tmp_path):
     assert "mediation judged as general" in text
 
 
+def test_natural_requires_a_certificate_or_support(call, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 2, 500)
+    a, b = 8.0 * z + rng.standard_normal((2, 500))
+    rows = "\n".join(f"{i},{j},{k}" for i, j, k in zip(a, b, z, strict=True))
+    (tmp_path / "n.csv").write_text("A,B,L\n" + rows)
+    words = ["natural", tmp_path / "n.csv", "--latent", "L", "--observables", "A,B", "--require"]
+    code, text, _ = call(*words, "--epsilon", "0.3")
+    assert (code, text.split(":")[0]) == (0, "supported")
+    assert call(*words, "--epsilon", "0.001")[0] == 1
+
+
 def test_natural_of_samples(call, tmp_path):
     rng = np.random.default_rng(0)
     coin = rng.integers(0, 2, 4000)

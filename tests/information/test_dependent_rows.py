@@ -175,13 +175,21 @@ def test_a_series_too_short_for_a_test_is_not_tested(rng):
 
 
 def test_groups_of_unequal_size_are_cut_to_one_size(rng):
-    who = np.repeat(np.arange(6), [10, 10, 10, 9, 2, 1])
+    who = np.repeat(np.arange(30), [10] * 15 + [9] * 7 + [2] * 4 + [1] * 4)
     structure = Groups(who)
     rows = structure.arranged(rng)
-    assert structure.exchange == "4 groups of 9 rows exchanged as wholes"
-    np.testing.assert_array_equal(np.bincount(who[rows]), [9, 9, 9, 9])
-    moved = who[rows][structure.shuffled(rng)].reshape(4, 9)
+    assert structure.exchange == "22 groups of 9 rows exchanged as wholes"
+    np.testing.assert_array_equal(np.bincount(who[rows]), [9] * 22)
+    moved = who[rows][structure.shuffled(rng)].reshape(22, 9)
     assert np.all(moved == moved[:, :1])
+
+
+def test_one_large_group_does_not_drop_the_others(rng):
+    who = np.repeat(np.arange(101), [500] + [3] * 100)
+    assert Groups(who).exchange == "101 groups of 3 rows exchanged as wholes"
+    assert Groups(np.repeat(np.arange(4), [50, 5, 5, 4])).exchange == "4 groups of 4 rows exchanged as wholes"
+    x = rng.standard_normal(800)
+    assert independence_test(x, x + 0.1 * rng.standard_normal(800), groups=who, permutations=99).p_value == 0.01
 
 
 def test_draws_take_each_group_once_and_rows_far_apart(rng):

@@ -5,6 +5,7 @@ import pytest
 
 from latentry.information import mutual_information
 from latentry.information.classifiers import held_out_bound
+from latentry.information.ranks import folds
 
 
 def xor(rng, columns, bits, n=1500):
@@ -49,6 +50,24 @@ def test_few_rows_or_many_labels_are_left_to_neighbours(rng):
     assert held_out_bound(x[:100], np.arange(100) % 2, 0, -1.0) is None
     assert held_out_bound(x, np.arange(300) % 30, 0, -1.0) is None
     assert held_out_bound(x, (np.arange(300) < 5).astype(int), 0, -1.0) is None
+
+
+def test_labels_too_rare_to_stop_early_are_learned_all_the_same():
+    rng = np.random.default_rng(0)
+    x, label = rng.standard_normal((200, 4)), np.arange(200) % 20
+    assert mutual_information(x, label) < 0.3
+    found = held_out_bound(x + 9 * rng.standard_normal((20, 4))[label], label, 0, 0.5)
+    assert 1.0 < found.value < np.log(20)
+
+
+@pytest.mark.parametrize("reported", [1, 10])
+def test_a_label_with_one_row_or_none_to_learn_from_is_no_error(reported):
+    """Ten rows of a label: classifiers are chosen after one of them, or the chosen one is reported after none."""
+    choose, report, _ = folds(200, 3, 0)
+    label = np.zeros(200, dtype=int)
+    label[report[:reported]] = label[choose[: 10 - reported]] = 1
+    found = held_out_bound(np.random.default_rng(0).standard_normal((200, 4)), label, 0, -9.0)
+    assert np.isfinite(found.terms).all()
 
 
 def test_outliers_do_not_spoil_the_bound(rng):

@@ -1,12 +1,17 @@
 """Audits on rows that break what they take for granted: nothing is certified there, and the reason is named."""
 
+import re
+
 import numpy as np
 import pytest
 
 from latentry import Dataset
 from latentry.data import label_order_p_value
-from latentry.natural import audit
+from latentry.evidence import Bound
+from latentry.natural import as_rows, audit, mean_upper
+from latentry.natural.from_samples.error_verdicts import by_bounds
 from latentry.natural.from_samples.normality import normality_p_value
+from latentry.natural.from_samples.row_order import independence, units_needed
 
 UNTESTED = "Untested: rows are independent"
 
@@ -50,6 +55,15 @@ def test_groups_are_what_counts(subjects):
     assert found.claims[1].upper.n == 6
     same = audit(Dataset({n: c[:, None] for n, c in views.items()}, groups=who), latent, epsilon=0.3)
     assert same.verdict.sentence == found.verdict.sentence
+
+
+def test_the_least_number_of_groups_is_what_a_bet_without_loss_needs(subjects):
+    who, views, latent = subjects
+    gathered = {"blocks": None, "domain": None, "noise": None, "quantiser": None, "fit": 0.5, "seed": 0}
+    said = units_needed(as_rows(views, latent, units=who, **gathered), 0.3, 0.05)
+    least = int(re.search(r"at least (\d+) groups", said)[1])
+    allowed = [mean_upper(np.zeros(n), np.log(2 / 0.1), 0.05) <= 0.3 for n in (least - 1, least)]
+    assert allowed == [False, True]
 
 
 def test_groups_stay_whole_and_many_of_them_certify():
@@ -121,6 +135,34 @@ def test_rows_that_are_missing_for_a_reason_are_not_certified(where):
     assert verdict.certified == (where == "at random")
 
 
+def outcome_of_gaps(views, latent, **options):
+    fixed = {"blocks": None, "noise": 1.0, "quantiser": None, "fit": 0.5, "seed": 0, "domain": None}
+    rows = as_rows(views, latent, **{**fixed, **options})
+    return rows.gaps.assumption(rows.given, 0).outcome
+
+
+@pytest.mark.parametrize("where", ["at random", "where a is large"])
+def test_domains_may_miss_a_block_at_different_rates(where):
+    rng = np.random.default_rng(13)
+    domain = rng.integers(0, 2, 1200)
+    z = 2.0 * domain[:, None] + rng.standard_normal((1200, 1))
+    a, b = z + rng.standard_normal((2, 1200, 1))
+    rate = np.where(domain, 0.5, 0.05)[:, None]
+    b[rng.random((1200, 1)) < (rate if where == "at random" else rate * (a > 2.0 * domain[:, None]))] = np.nan
+    found = outcome_of_gaps({"a": a, "b": b}, z, domain=domain)
+    assert found == ("not refuted" if where == "at random" else "refuted")
+
+
+def test_gaps_of_one_unit_count_once():
+    """Half of 60 subjects miss a block in all of 20 rows: no reason to think that the others differ from them."""
+    rng = np.random.default_rng(14)
+    who = np.arange(1200) % 60
+    z = rng.standard_normal((60, 1))[who]
+    b = np.where((rng.random((60, 1)) < 0.5)[who], np.nan, z)
+    views = {"a": z + 0.1 * rng.standard_normal((1200, 1)), "b": b}
+    assert [outcome_of_gaps(views, z, units=units) for units in (who, None)] == ["not refuted", "refuted"]
+
+
 @pytest.mark.parametrize("square", [True, False])
 def test_the_gaussian_family_is_tested(square):
     rng = np.random.default_rng(9)
@@ -132,6 +174,25 @@ def test_the_gaussian_family_is_tested(square):
         assert any(one.name == "rows and latent are jointly Gaussian" for one in claim.verdict.assumptions)
 
 
+def test_redundancy_is_not_refuted_by_a_gaussian_family_that_is():
+    """Λ = z² is a function of a = z; a Gaussian likelihood ratio, which sees lines only, would say at least 2 nats."""
+    rng = np.random.default_rng(0)
+    z, e = rng.standard_normal((2, 400, 1))
+    claim = audit({"a": z, "b": z**2 + 0.05 * e}, z**2, noise=0.1, family="gaussian", epsilon=0.05).claims[1]
+    assert claim.lower is None
+    assert not claim.verdict.refuted
+
+
+def test_bounds_that_contradict_each_other_decide_nothing():
+    upper, lower = Bound(0.04, "upper"), Bound(0.2, "lower")
+    assert by_bounds("error", "x", 0.05, upper, None).verdict.certified
+    for epsilon in (0.01, 0.05, 0.1):
+        claim = by_bounds("error", "x", epsilon, upper, lower, retry=lambda delta: 0.0)
+        assert claim.verdict.status == "cannot say"
+        assert "contradict" in claim.verdict.sentence
+        assert claim.p_certify == 1.0
+
+
 def test_rows_that_only_look_gaussian_one_by_one_are_not():
     """A sign that is shared: each column is normal, both together are not."""
     rng = np.random.default_rng(10)
@@ -140,6 +201,16 @@ def test_rows_that_only_look_gaussian_one_by_one_are_not():
     assert normality_p_value(table) < 1e-6
     kept = [normality_p_value(rng.standard_normal((200, 3))) <= 0.1 for _ in range(100)]
     assert sum(kept) <= 20  # more of 100 at level 0.1 has probability 0.001
+
+
+def test_rows_sorted_by_domain_are_compared_within_domains_when_pooled():
+    rng = np.random.default_rng(12)
+    domain = np.repeat([0, 1], 100)
+    z = 3.0 * domain[:, None] + rng.standard_normal((200, 1))
+    gathered = {"blocks": None, "domain": domain, "noise": 1.0, "quantiser": None, "fit": 0.5, "seed": 0}
+    rows = as_rows({"a": z + 1.0, "b": domain}, z, **gathered)
+    assert rows.as_one().domains == ("all rows",)
+    assert [one.outcome for one in independence(rows.as_one())] == ["not refuted", "untested"]
 
 
 def test_labels_in_order_are_known_at_their_level():

@@ -188,6 +188,16 @@ def test_the_noise_curve_falls():
         noise_curve(views, views["a"], [0], epsilon=0.1)
 
 
+def test_the_noise_curve_counts_the_groups_of_a_dataset():
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal((60, 1))[np.arange(480) % 60]
+    views = {"a": z, "b": z + 0.1 * rng.standard_normal((480, 1))}
+    curve = noise_curve(Dataset(views, groups=np.arange(480) % 60), z, [1.0], epsilon=0.1)
+    assert {bound.n for bound in curve[1.0].values()} == {30}
+    with pytest.raises(DataError, match="has 5 of them to fit students and 5 to audit, and at least 20"):
+        noise_curve(Dataset(views, groups=np.arange(480) % 10), z, [1.0], epsilon=0.1)
+
+
 def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
     sample = finite_laws.planted_natural().sample(3000, seed=1)
     left = sample.observables[:, :1].astype(float)

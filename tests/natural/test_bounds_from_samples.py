@@ -9,8 +9,9 @@ from latentry.generators import near_miss, planted_natural
 from latentry.natural import Claim, as_rows, gaussian_total_correlation, mean_upper, mediation_error
 from latentry.natural.from_samples.divergence_ball import largest_divergence, radius
 from latentry.natural.from_samples.error_verdicts import holm
+from latentry.natural.from_samples.fresh_counts import Fresh
 from latentry.natural.from_samples.likelihood_ratio import Ratio, discrete_ratio, gaussian_ratio, joint_codes
-from latentry.natural.from_samples.mediation_bounds import mediation_upper, tabulate
+from latentry.natural.from_samples.mediation_bounds import Table, mediation_upper, tabulate
 
 
 def allowed(runs, level, failure=1e-6):
@@ -134,6 +135,20 @@ def test_mediation_bounds_tighten():
     ]
     assert uppers[0] > 5 * uppers[1] > 25 * uppers[2]
     assert uppers[2] < 0.005
+
+
+def test_each_reference_may_have_a_worst_table_of_its_own(monkeypatch):
+    asked = []
+
+    def spy(self, references, delta):
+        asked.append((len(references), delta))
+        return [0.0] * len(references)
+
+    monkeypatch.setattr(Fresh, "largest_divergences", spy)
+    table = Table((3, 3), np.full(9, 30.0), np.eye(3)[np.arange(9) % 3], False, np.full(9, 20.0), 180.0)
+    mediation_upper([table], 0.1)
+    mediation_upper([table, table], 0.1)
+    assert asked == [(2, 0.1), (2, 0.05), (2, 0.05)]
 
 
 def test_labels_that_disagree_make_a_table_of_labels():

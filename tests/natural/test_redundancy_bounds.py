@@ -1,5 +1,8 @@
 """The students of audits against closed forms and independent implementations."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -139,6 +142,13 @@ def test_a_constant_column_adds_nothing_and_hides_nothing(rng):
     assert np.isfinite(beside).all()
     assert np.allclose(plain.mean(), beside.mean(), atol=0.1)
     assert (prediction_gain.number_losses(features, np.zeros((400, 1)), 0) == 0).all()
+
+
+def test_no_draw_repeats_those_of_the_caller_s_generator():
+    """Data are often made by default_rng(0): the library draws from streams of its own."""
+    for file in Path(lt.__file__).parent.glob("natural/from_samples/*.py"):
+        called = [node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+        assert not [f for f in called if isinstance(f, ast.Attribute) and f.attr == "default_rng"], file.name
 
 
 def test_a_mean_of_numbers_that_are_not_finite_has_no_bound():

@@ -34,7 +34,9 @@ def natural(
         str | None,
         typer.Option(help="Observables that are measurements although they have few values, separated by commas."),
     ] = None,
-    require: Annotated[bool, typer.Option("--require", help="Exit with 1 unless the latent is certified.")] = False,
+    require: Annotated[
+        bool, typer.Option("--require", help="Exit with 1 unless the latent is certified or supported.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
     json: AsJson = False,
 ) -> None:
@@ -69,7 +71,7 @@ def natural(
     fields = result.to_json()
     fields["notes"] = [*fields.get("notes", []), *notes]
     answer(fields, "\n".join([str(result), *notes]), as_json=json)
-    if require and (result.verdict is None or result.verdict.status != "certified"):
+    if require and (result.verdict is None or result.verdict.status not in ("certified", "supported")):
         raise typer.Exit(1)
 
 

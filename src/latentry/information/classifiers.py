@@ -35,6 +35,8 @@ FEWEST_ROWS = 200
 FEWEST_OF_A_LABEL = 10
 MOST_LABELS = 20
 TREE_COLUMNS = 10  # looked at for each split, at most
+BATCH = 128  # rows of a step of the network, fewer than it learns from
+STOPPING = 0.1  # of the rows to learn from say when trees and networks have learned enough
 
 
 class Classifier(Protocol):
@@ -47,6 +49,9 @@ class Classifier(Protocol):
     def predict_proba(self, x: Array) -> Array:
         """Return a probability for each label."""
         ...
+
+
+Maker = Callable[[Array], Classifier]  # for the labels that it is going to learn
 
 
 @dataclass(frozen=True)
@@ -74,17 +79,17 @@ class HeldOut:
         return float(self.terms.std(ddof=1) / np.sqrt(len(self.terms)))
 
 
-def _makers(columns: int, seed: int) -> dict[str, Callable[[], Classifier]]:
+def _makers(columns: int, seed: int) -> dict[str, Maker]:
     seed = stream_seed("information/classifiers", seed)
     return {
-        "logistic regression": lambda: LogisticRegression(max_iter=200),
-        "boosted trees": lambda: HistGradientBoostingClassifier(
-            max_iter=200, learning_rate=0.2, max_leaf_nodes=15, early_stopping=True, random_state=seed,
-            max_features=min(1.0, TREE_COLUMNS / columns),
+        "logistic regression": lambda labels: LogisticRegression(max_iter=200),
+        "boosted trees": lambda labels: HistGradientBoostingClassifier(
+            max_iter=200, learning_rate=0.2, max_leaf_nodes=15, early_stopping=_stops_early(labels), random_state=seed,
+            max_features=min(1.0, TREE_COLUMNS / columns), validation_fraction=STOPPING,
         ),
-        "a small network": lambda: MLPClassifier(
-            (64, 64), alpha=1e-3, max_iter=40, early_stopping=True, n_iter_no_change=5, learning_rate_init=3e-3,
-            random_state=seed, batch_size=128,
+        "a small network": lambda labels: MLPClassifier(
+            (64, 64), alpha=1e-3, max_iter=40, early_stopping=_stops_early(labels), n_iter_no_change=5, learning_rate_init=3e-3,
+            random_state=seed, batch_size=min(BATCH, len(labels) * 4 // 5), validation_fraction=STOPPING,
         ),
     }  # fmt: skip
 
@@ -132,19 +137,29 @@ def _tamed(x: Array) -> Array:
     return np.asarray(scaled)
 
 
-def _terms(make: Callable[[], Classifier], x: Array, labels: Array, learn: Array, held: Array) -> Array:
+def _stops_early(labels: Array) -> bool:
+    """Whether the rows that say when to stop can have some of every label, and leave some to learn from."""
+    sizes = np.bincount(labels)
+    sizes = sizes[sizes > 0]
+    return bool(sizes.min() >= 2 and STOPPING * len(labels) >= len(sizes))
+
+
+def _terms(make: Maker, x: Array, labels: Array, learn: Array, held: Array) -> Array:
     """Log q(y | x) − log p(y) of held-out rows, p the frequencies of the labels where q was learned."""
     frequency = (np.bincount(labels[learn], minlength=labels.max() + 1) + 0.5) / (len(learn) + 0.5 * (labels.max() + 1))
-    model = make()
-    model.fit(x[learn], labels[learn])
-    q = np.zeros((len(held), len(frequency)))
-    q[:, np.unique(labels[learn])] = model.predict_proba(x[held])
+    q, known = np.zeros((len(held), len(frequency))), np.unique(labels[learn])
+    if len(known) == 1:  # nothing to learn
+        q[:, known] = 1.0
+    else:
+        model = make(labels[learn])
+        model.fit(x[learn], labels[learn])
+        q[:, known] = model.predict_proba(x[held])
     q = (1 - PRIOR) * q + PRIOR * frequency
     rows = np.arange(len(held))
     return np.asarray(np.log(q[rows, labels[held]] / frequency[labels[held]]))
 
 
-def _reported(name: str, make: Callable[[], Classifier], x: Array, labels: Array, parts: tuple[Array, ...]) -> HeldOut:
+def _reported(name: str, make: Maker, x: Array, labels: Array, parts: tuple[Array, ...]) -> HeldOut:
     """Cross-fit the chosen classifier; the rows by which it was chosen only teach."""
     first, a, b = parts
     terms = [_terms(make, x, labels, np.concatenate([first, other]), held) for held, other in ((a, b), (b, a))]

@@ -169,7 +169,8 @@ def _reading(question: Question, estimator: str, structure: Structure | None, *,
 def _averaged(first: list[_Reading], answers: list[Answer], structure: Structure) -> _Reading:
     values, count = np.array([a.value for a in answers]), len(answers)
     single = float(np.mean([r.error**2 for r in first]))
-    variance = structure.variance_of_mean(single, values)
+    # Draws of one group may all say the same: the mean over draws never counts for more than one row of each group.
+    variance = max(single, structure.variance_of_mean(single, values))
     effective = structure.independent * single / variance if variance > 0 else float(structure.independent)
     size = "" if np.isnan(effective) else f", worth {effective:.0f} independent rows"
     why = f"{structure.said}: mean over {count} draws of {structure.independent} rows{size}"

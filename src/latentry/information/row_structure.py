@@ -27,6 +27,7 @@ __all__ = ["Groups", "Series", "Structure", "declared_structure"]
 
 Array = np.ndarray
 MOST_DRAWS = 20
+FEWEST_EXCHANGED = 20  # groups, where there are so many
 CAUTION = 0.1  # probability that the variance between draws is taken for larger than it is
 
 
@@ -106,12 +107,16 @@ class Groups(Structure):
 
     @property
     def _size(self) -> int:
-        """The number of rows a group with which most rows are kept if groups must be equally large."""
+        """The number of rows a group with which most rows are kept if groups must be equally large.
+
+        No size is chosen that leaves too few groups to exchange: one large group would otherwise drop all others.
+        """
         sizes = np.sort(np.bincount(self.labels))[::-1]
+        enough = min(FEWEST_EXCHANGED, len(sizes)) - 1
         # Ties are settled for the larger number of groups.
-        kept = sizes * np.arange(1, len(sizes) + 1)
+        kept = (sizes * np.arange(1, len(sizes) + 1))[enough:]
         best = len(kept) - 1 - int(np.argmax(kept[::-1]))
-        return int(sizes[best])
+        return int(sizes[enough + best])
 
     def arranged(self, rng: np.random.Generator) -> Array:
         """Keep as many rows of each group, chosen at random, and drop smaller groups."""

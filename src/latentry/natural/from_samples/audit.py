@@ -284,6 +284,7 @@ def noise_curve(
     """Bound the redundancy of a deterministic encoder as a function of the noise that is added to it.
 
     The error of f(X) + σ·noise falls as σ grows and tends to infinity as σ → 0 unless every block determines f(X).
+    Where a Dataset brings groups or times, bounds are on the mean over groups, or blocks of time, as in `audit`.
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.standard_normal((800, 1))
@@ -306,7 +307,7 @@ def noise_curve(
         For each σ, the upper bound of each block's redundancy error, by name.
 
     Raises:
-        DataError: If a scale is not positive, or the data do not fit.
+        DataError: If a scale is not positive, the data do not fit, or there are too few groups or blocks of time.
     """
     latent = np.asarray(mean, dtype=np.float64).reshape(len(np.asarray(mean)), -1)
     curve: dict[float, dict[str, Bound]] = {}
@@ -314,8 +315,19 @@ def noise_curve(
         if not scale > 0:
             raise DataError(f"scales={list(scales)}: {scale} must be positive.")
         rows = as_rows(
-            data, latent, blocks=blocks, domain=domain, noise=float(scale), quantiser=None, fit=0.5, seed=seed
+            data,
+            latent,
+            blocks=blocks,
+            domain=domain,
+            noise=float(scale),
+            quantiser=None,
+            fit=0.5,
+            seed=seed,
+            units=units_of(data, blocks, domain, None, None),
         )
+        few = too_few_units(rows)
+        if few:
+            raise DataError(f"data: {few} Bring more of them.")
         judged = Judge(rows, "general", epsilon, level, "bootstrap", seed)
         claims = [judged.redundancy(judged.places()[-1], i) for i in range(len(rows.blocks))]
         curve[float(scale)] = {claim.error: claim.upper for claim in claims if claim.upper is not None}

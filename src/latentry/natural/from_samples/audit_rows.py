@@ -24,8 +24,16 @@ from latentry.data import (
 from latentry.errors import DataError
 from latentry.natural.from_samples.copied_columns import copied_columns
 from latentry.natural.from_samples.missing_rows import Gaps, gaps_of
-from latentry.natural.from_samples.observables import Block, Codes, block_of, check_kinds, is_label, named_columns
-from latentry.streams import stream, stream_seed
+from latentry.natural.from_samples.observables import (
+    Block,
+    Codes,
+    block_of,
+    check_kinds,
+    is_label,
+    named_columns,
+    one_of_each,
+)
+from latentry.streams import stream_seed
 
 __all__ = ["Rows", "as_rows"]
 
@@ -45,6 +53,7 @@ class Rows:
     channel: Channel
     domain: Codes
     domains: tuple[str, ...]
+    strata: Codes  # the domain in which each row was measured, also where rows are pooled
     fit: Codes
     audit: Codes
     untouched: Codes
@@ -201,13 +210,14 @@ def as_rows(
         channel=whole.take(kept),
         domain=codes[kept],
         domains=names,
+        strata=codes[kept],
         fit=parts[0],
         audit=parts[1],
-        untouched=untouched if whose is None else _one_of_each(untouched, whose, seed),
+        untouched=untouched if whose is None else one_of_each(untouched, whose, seed),
         dropped=count - len(kept),
         kept=kept,
         given=whole,
-        gaps=gaps_of(named, there, kinds),
+        gaps=gaps_of(named, there, kinds, codes, units),
         copied=copied_columns(named, kept, kinds),
         units=whose,
         plain=plain,
@@ -216,12 +226,6 @@ def as_rows(
     )
     _check_domains(rows)
     return rows
-
-
-def _one_of_each(rows: Codes, units: Codes, seed: int) -> Codes:
-    """One row of every unit, drawn at random: independent rows, where the rows of a unit are not."""
-    order = stream("natural/one row of each unit", seed).permutation(rows)
-    return np.sort(order[np.unique(units[order], return_index=True)[1]])
 
 
 def _split(domain: Codes, fit: float, units: Codes | None, seed: int) -> tuple[tuple[Codes, ...], bool]:

@@ -52,7 +52,7 @@ def by_bounds(
     change: str = "",
     spread: tuple[float, float] | None = None,
 ) -> Claim:
-    """Decide a claim by an upper and a lower bound.
+    """Decide a claim by an upper and a lower bound; bounds that contradict each other decide nothing.
 
     Args:
         error: Mediation, or redundancy of a block.
@@ -68,11 +68,22 @@ def by_bounds(
     Returns:
         The claim with its verdict.
     """
+    if upper is not None and lower is not None and lower.value > upper.value:
+        return Claim(
+            error, place, _contradiction(f"{error} in {place}", upper, lower), upper, lower, tests, None, epsilon
+        )
     floor = Bound(0.0, "lower", method="information is never negative")
     verdict = judge(f"{error} in {place}", [b for b in (upper, lower, floor) if b is not None], epsilon, change=change)
     if verdict.status == "cannot say" and upper is not None and spread is not None:
         verdict = replace(verdict, change=_planned(upper, spread, epsilon))
     return Claim(error, place, verdict, upper, lower, tests, None, epsilon, retry)
+
+
+def _contradiction(what: str, upper: Bound, lower: Bound) -> Verdict:
+    """An assumption of one of them fails, or chance was unkind to one."""
+    sentence = f"{what} ≥ {lower.value:.3g} and ≤ {upper.value:.3g} nats: the two bounds contradict each other."
+    evidence = {f"{what}, lower": lower, f"{what}, upper": upper}
+    return Verdict("cannot say", sentence, evidence, "a family whose assumptions hold, or more rows")
 
 
 def _planned(upper: Bound, spread: tuple[float, float], epsilon: float) -> str:

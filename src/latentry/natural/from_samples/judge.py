@@ -216,6 +216,9 @@ class Judge:
         return _once(self.lessons, (where, i), lambda: teach(rows, rows.blocks[i], *parts, self.seed))
 
     def _redundancy_ratio(self, domain: int, i: int) -> Ratio | None:
+        """Likelihood ratio of I(Λ; others|block); none where it would rest on a family that is refuted."""
+        if self.family == "gaussian" and self._normality(domain) <= ASSUMED_LEVEL:
+            return None
         others = [j for j in range(len(self.rows.blocks)) if j != i]
         return self._ratio(domain, [["latent"], [*others]], [i])
 

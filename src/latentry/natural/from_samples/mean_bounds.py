@@ -13,12 +13,13 @@ from scipy.stats import t as student_t
 from latentry.errors import DataError, nearest
 from latentry.streams import stream
 
-__all__ = ["METHODS", "MeanMethod", "mean_upper", "smallest_level", "staged_upper"]
+__all__ = ["LARGEST_BET", "METHODS", "MeanMethod", "mean_upper", "smallest_level", "staged_upper"]
 
 Array = NDArray[np.float64]
 MeanMethod = Literal["betting", "bernstein", "bootstrap", "t"]
 _DRAWS = 2000
-_FIRST_SPREAD, _LARGEST_BET = 0.05, 0.99
+_FIRST_SPREAD = 0.05
+LARGEST_BET = 0.99  # of the stake
 
 
 def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "betting", *, seed: int = 0) -> float:
@@ -126,7 +127,7 @@ def _bets(y: Array, delta: float) -> Array:
     running = (0.5 + np.cumsum(y)) / (1 + count)
     spread = (_FIRST_SPREAD + np.cumsum((y - running) ** 2)) / (1 + count)
     before = np.concatenate([[_FIRST_SPREAD], spread[:-1]])
-    bets: Array = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), _LARGEST_BET)
+    bets: Array = np.minimum(np.sqrt(2.0 * np.log(1.0 / delta) / (n * before)), LARGEST_BET)
     return bets
 
 
@@ -143,7 +144,7 @@ def _bootstrap(rows: Array, top: float, delta: float, seed: int) -> float:
 @lru_cache(maxsize=64)
 def _bootstrap_ratios(data: bytes, seed: int) -> Array:
     """(mean* − mean)/se* of resampled rows; remembered, because one bound is asked for at many levels."""
-    rows, rng = np.frombuffer(data), np.random.default_rng(seed)
+    rows, rng = np.frombuffer(data), stream("natural/bootstrap of means", seed)
     n, ratios = len(rows), []
     for _ in range(_DRAWS // 100):
         drawn = rows[rng.integers(0, n, size=(100, n), dtype=np.int32)]

@@ -155,7 +155,12 @@ def mediation_method(tables: Sequence[Table]) -> str:
 
 
 def _by_fresh_rows(tables: Sequence[Table], delta: float) -> float:
-    """R is fitted without the fresh rows, so that which table is worst does not depend on them: each has all of δ."""
+    """R is fitted without the fresh rows, so that which table is worst does not depend on them.
+
+    Only the bound of the worst table has to hold, for all references at once; but each reference may have a worst table of
+    its own, so that several tables divide δ by the number of references.
+    """
+    delta = delta / len(_ADDED) if len(tables) > 1 else delta
     pool = np.sum([table.joint(table.fitted) for table in tables], axis=0)
     bounds = []
     for table in tables:

@@ -14,7 +14,7 @@ from latentry.data import CategoricalChannel, Channel, missing_entries, normal_s
 from latentry.evidence import Assumption
 from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL
 from latentry.natural.from_samples.independence_tests import permutation_test
-from latentry.natural.from_samples.observables import Column
+from latentry.natural.from_samples.observables import Codes, Column, one_of_each
 from latentry.natural.from_samples.prediction_gain import label_losses
 from latentry.streams import stream
 
@@ -30,13 +30,17 @@ _UNSEEN = "whether a block is missing because of its own value cannot be seen"
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Which blocks are there in which rows (rows, blocks), and the blocks as columns of numbers."""
+    """Which blocks are there in which rows (rows, blocks), the blocks as columns of numbers, and domain and unit of rows."""
 
     there: NDArray[np.bool_]
     columns: tuple[Array, ...]
+    strata: Codes
+    units: Codes | None
 
     def assumption(self, channel: Channel, seed: int) -> Assumption:
-        """Test whether the latent and the other blocks tell where a block is missing.
+        """Test whether the latent and the other blocks tell where a block is missing, within each domain.
+
+        Domains may miss a block at different rates. Of rows that come in units, one of each is looked at.
 
         Args:
             channel: The latent of every row, incomplete ones included.
@@ -45,7 +49,8 @@ class Gaps:
         Returns:
             The assumption that rows with a missing block are like the others.
         """
-        tried = [p for i in range(len(self.columns)) if (p := self._p_value(i, channel, seed)) is not None]
+        found = [self._p_value(i, j, channel, seed) for i in range(len(self.columns)) for j in np.unique(self.strata)]
+        tried = [p for p in found if p is not None]
         if not tried:
             return Assumption(_NAME, "untested", note=f"too few of them to compare; {_UNSEEN}")
         p = min(1.0, len(tried) * min(tried))
@@ -56,10 +61,17 @@ class Gaps:
             )
         return Assumption(_NAME, "not refuted", test, p, note=_UNSEEN)
 
-    def _p_value(self, place: int, channel: Channel, seed: int) -> float | None:
-        """Of no difference between rows with and without one block, among rows that have all others."""
-        others = np.flatnonzero(np.delete(self.there, place, axis=1).all(axis=1))
-        rows = np.sort(stream("natural/missing", seed).permutation(others)[:_MOST])
+    def _rows(self, place: int, domain: int, seed: int) -> Codes:
+        """Rows of a domain that have all blocks but perhaps one; one of each unit, and not more than are compared."""
+        others = np.delete(self.there, place, axis=1).all(axis=1)
+        rows = np.flatnonzero(others & (self.strata == domain))
+        rows = rows if self.units is None else one_of_each(rows, self.units, seed)
+        most = _MOST // len(np.unique(self.strata))
+        return np.sort(stream("natural/missing", seed).permutation(rows)[:most])
+
+    def _p_value(self, place: int, domain: int, channel: Channel, seed: int) -> float | None:
+        """Of no difference between rows of a domain with and without one block, among rows that have all others."""
+        rows = self._rows(place, domain, seed)
         gone = (~self.there[rows, place]).astype(np.int64)
         if min(gone.sum(), len(gone) - gone.sum()) < _FEWEST:
             return None
@@ -89,22 +101,29 @@ def _latent(channel: Channel, rows: NDArray[np.int64]) -> Array:
     return np.asarray(table[rows], dtype=np.float64)
 
 
-def gaps_of(named: Mapping[str, Column], there: NDArray[np.bool_], labels: Mapping[str, bool]) -> Gaps | None:
+def gaps_of(
+    named: Mapping[str, Column],
+    there: NDArray[np.bool_],
+    labels: Mapping[str, bool],
+    strata: Codes,
+    units: Codes | None,
+) -> Gaps | None:
     """Gather what is needed to compare incomplete rows with the others.
 
     Args:
         named: Blocks by name, for all rows.
         there: Whether each block is complete in each row, (rows, blocks).
         labels: Which blocks hold labels.
+        strata: The domain of each row.
+        units: A number for each row, the same for rows that depend on each other; None where every row is by itself.
 
     Returns:
         The gaps; None where nothing is missing.
     """
     if there.all():
         return None
-    return Gaps(
-        there, tuple(_numbers(column, there[:, i], labels[name]) for i, (name, column) in enumerate(named.items()))
-    )
+    columns = tuple(_numbers(column, there[:, i], labels[name]) for i, (name, column) in enumerate(named.items()))
+    return Gaps(there, columns, strata, units)
 
 
 def _numbers(column: Column, there: NDArray[np.bool_], label: bool) -> Array:

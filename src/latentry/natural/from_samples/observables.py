@@ -15,7 +15,7 @@ from latentry.data import Dataset, missing_entries, normal_scores, varying_colum
 from latentry.errors import DataError, nearest
 from latentry.streams import stream, stream_seed
 
-__all__ = ["Block", "block_of", "check_kinds", "is_label", "named_columns"]
+__all__ = ["Block", "block_of", "check_kinds", "is_label", "named_columns", "one_of_each"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -269,3 +269,21 @@ def block_of(name: str, column: Column, kept: Codes, *, label: bool, fit: Codes,
         return Block.of_numbers(name, values.astype(np.float64), fit, seed)
     codes = np.unique(values, axis=0, return_inverse=True)[1]
     return Block.of_labels(name, codes.ravel().astype(np.int64))
+
+
+def one_of_each(rows: Codes, units: Codes, seed: int) -> Codes:
+    """Draw one row of every unit at random: independent rows, where the rows of a unit are not.
+
+    >>> len(one_of_each(np.arange(6), np.array([0, 0, 0, 1, 1, 2]), 0))
+    3
+
+    Args:
+        rows: Row numbers.
+        units: The unit of every row that there is.
+        seed: Of the draw.
+
+    Returns:
+        Row numbers, in order.
+    """
+    order = stream("natural/one row of each unit", seed).permutation(rows)
+    return np.sort(order[np.unique(units[order], return_index=True)[1]])

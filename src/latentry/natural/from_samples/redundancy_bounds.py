@@ -23,7 +23,7 @@ from latentry.natural.from_samples.observables import Block, Codes
 from latentry.natural.from_samples.small_networks import fit_net
 from latentry.streams import stream
 
-__all__ = ["Guess", "Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
+__all__ = ["HIGHEST_FLOOR", "Guess", "Lesson", "lesson_of_labels", "plan", "redundancy_upper", "teach"]
 
 Array = NDArray[np.float64]
 Guess = Callable[[Codes], Array]
@@ -32,7 +32,8 @@ _HIDDEN = 48
 _NET_ROWS = 100  # from so many fit rows on a net is worth a try
 _FEW, _FOLDS = 300, 3  # up to so many fit rows every third of them takes its turn in choosing a student
 _STAGES = (0.1, 0.2, 0.35, 0.55, 0.75)  # parts of the rows after which counts are taken again
-_FLOOR_ROWS, _HIGHEST_FLOOR = 8.0, 0.1
+_FLOOR_ROWS = 8.0
+HIGHEST_FLOOR = 0.1  # probability that a student divides among all values of the latent
 _FAR = 6.0  # spreads from the mean, beyond which a feature says no more: students do not extrapolate
 
 
@@ -171,7 +172,7 @@ def lesson_of_labels(channel: CategoricalChannel, block: Block, parts: list[Code
     values = truth.shape[1]
     audit = np.concatenate(parts[1:])
     # A floor keeps the loss bounded; it costs about this fraction of a nat, and saves as much where rows are few.
-    floor = min(_HIGHEST_FLOOR, _FLOOR_ROWS / len(audit))
+    floor = min(HIGHEST_FLOOR, _FLOOR_ROWS / len(audit))
     name, student = _best_student(students_of_labels(block, len(parts[0])), truth, block, parts[0], seed)
     losses = []
     for stage, part in enumerate(parts[1:]):
@@ -206,7 +207,7 @@ def _best_student(
 
 def _thirds(fit: Codes, seed: int) -> list[tuple[Codes, Codes]]:
     """Rows that choose and rows that teach: once, or where rows are few, every third in turn."""
-    parts = np.array_split(np.random.default_rng(seed).permutation(fit), _FOLDS)
+    parts = np.array_split(stream("natural/thirds of the fit rows", seed).permutation(fit), _FOLDS)
     turns = [(test, np.concatenate([p for p in parts if p is not test])) for test in parts]
     return turns if len(fit) <= _FEW else turns[:1]
 

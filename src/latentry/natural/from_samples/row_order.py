@@ -21,7 +21,9 @@ from latentry.data import (
 from latentry.evidence import Assumption
 from latentry.natural.from_samples.assumptions import ASSUMED_LEVEL
 from latentry.natural.from_samples.audit_rows import Rows
+from latentry.natural.from_samples.mean_bounds import LARGEST_BET
 from latentry.natural.from_samples.observables import Codes, Column, named_columns
+from latentry.natural.from_samples.redundancy_bounds import HIGHEST_FLOOR
 
 __all__ = ["independence", "too_few_units", "units_needed", "units_of"]
 
@@ -89,8 +91,9 @@ def too_few_units(rows: Rows) -> str:
 def units_needed(rows: Rows, epsilon: float, level: float) -> str:
     """Say how many units a bound by betting needs even where no student errs, and how many there are.
 
-    A gambler who bets at most 0.9 of the stake against a mean loss of epsilon, of at most ln(values/0.05), gains a factor
-    1 + 0.9 epsilon/top with every unit that shows no loss, and must reach 1/level.
+    A gambler who bets at most 0.99 of the stake (`LARGEST_BET`) against a mean loss of epsilon, where one loss is at most
+    top, gains at most a factor 1 + 0.99 epsilon/top with a unit, and must reach 1/level. The least top is ln(values/0.1): a
+    student divides a probability of at most 0.1 (`HIGHEST_FLOOR`) among all values, of less where many rows audit.
 
     Args:
         rows: The rows to audit.
@@ -102,8 +105,8 @@ def units_needed(rows: Rows, epsilon: float, level: float) -> str:
     """
     if rows.units is None or not isinstance(rows.channel, CategoricalChannel):
         return ""
-    top = np.log(max(2, rows.channel.probabilities.shape[1]) / 0.05)
-    least = int(np.ceil(np.log(1.0 / level) / np.log1p(0.9 * epsilon / top)))
+    top = np.log(max(2, rows.channel.probabilities.shape[1]) / HIGHEST_FLOOR)
+    least = int(np.ceil(np.log(1.0 / level) / np.log1p(LARGEST_BET * epsilon / top)))
     count = min(len(np.unique(rows.units[rows.inside(rows.audit, j)])) for j in range(len(rows.domains)))
     if count >= least:
         return ""
@@ -116,6 +119,8 @@ def units_needed(rows: Rows, epsilon: float, level: float) -> str:
 
 def independence(rows: Rows) -> list[Assumption]:
     """Say what is known of the independence of rows: declared units, or their order and copies among them.
+
+    Only neighbours from one domain are compared, also where domains are pooled: rows may be sorted by domain.
 
     Args:
         rows: The rows to audit.
@@ -152,11 +157,11 @@ def _orders(rows: Rows) -> Iterator[float]:
 
 
 def _label_order(codes: Codes, rows: Rows) -> float:
-    return label_order_p_value(codes, rows.domain)
+    return label_order_p_value(codes, rows.strata)
 
 
 def _number_order(numbers: Column, rows: Rows) -> float:
-    return order_dependence([numbers], rows.domain).p_value
+    return order_dependence([numbers], rows.strata).p_value
 
 
 def _copies(rows: Rows) -> str:
