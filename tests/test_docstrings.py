@@ -22,7 +22,7 @@ VERBS_IN_S = {
 }  # fmt: skip
 SILENT = ("None", "NoReturn", "Never")
 # Options that several commands take; like those that are annotated in place, each has its own help.
-OPTIONS = ("AsJson", "DomainName", "Factors", "Quiet", "Require", "Settings")
+OPTIONS = ("AsJson", "DomainName", "Factors", "Groups", "Quiet", "Require", "Settings", "Time")
 
 
 def exported(tree):

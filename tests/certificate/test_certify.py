@@ -297,12 +297,12 @@ def test_declarations_that_cannot_be_right(options, sentence):
 
 def test_groups_count_in_the_comparison_with_independent_entries():
     """Gains with mean 0 that groups share: 20 groups of 50 rows, 60 runs; 3 are expected, more than 12 under 1e-4."""
-    from latentry.certificate.audits.fit import _by_unit, _gain_verdict
+    from latentry.certificate.audits.fit import by_unit, gain_verdict
 
     whose, wrong = np.repeat(np.arange(20), 50), 0
     data = lt.Dataset(np.zeros((1000, 1)), groups=whose)
     for seed in range(60):
         rng = np.random.default_rng([4, seed])
         gain = rng.normal(size=20)[whose] + 0.1 * rng.normal(size=1000)
-        wrong += _gain_verdict(_by_unit(gain, data), 0.05).certified
+        wrong += gain_verdict(by_unit(gain, data), 0.05).certified
     assert wrong <= 12

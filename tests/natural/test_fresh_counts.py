@@ -7,7 +7,7 @@ import pytest
 from scipy.special import exp1, rel_entr
 from scipy.stats import binom, poisson
 
-from latentry.natural.from_samples.fresh_counts import Fresh, _costs, _estimate, fresh_rows
+from latentry.natural.from_samples.fresh_counts import Fresh, cell_costs, cell_estimates, fresh_rows
 
 
 def fresh_of(p, reference, rows, seed):
@@ -22,7 +22,7 @@ def test_estimate_has_the_stated_mean():
     counts = np.arange(400.0)
     for mu in (0.05, 0.7, 4.0, 60.0):
         for rho in (0.3 * mu, mu, 2.0 * mu):
-            expected = (poisson.pmf(counts, mu) * _estimate(counts, np.array(rho))).sum()
+            expected = (poisson.pmf(counts, mu) * cell_estimates(counts, np.array(rho))).sum()
             assert expected == pytest.approx(mu * np.log(mu / rho) - mu + rho + mu * exp1(mu), abs=1e-9)
 
 
@@ -30,9 +30,9 @@ def test_costs_are_exact():
     """ψ(μ) against a sum over all counts."""
     grid, rho, kappa = np.array([[0.0, 2.0, 9.0], [80.0, 100.0, 140.0]]), np.array([0.4, 110.0]), 0.3
     counts = np.arange(600.0)
-    for row, centre, costs in zip(grid, rho, _costs(grid, rho, kappa), strict=True):
+    for row, centre, costs in zip(grid, rho, cell_costs(grid, rho, kappa), strict=True):
         for mu, cost in zip(row, costs, strict=True):
-            whole = (poisson.pmf(counts, mu) * np.exp(-kappa * _estimate(counts, np.array(centre)))).sum()
+            whole = (poisson.pmf(counts, mu) * np.exp(-kappa * cell_estimates(counts, np.array(centre)))).sum()
             assert cost == pytest.approx(-np.log(whole), abs=1e-9)
 
 

@@ -27,7 +27,7 @@ from latentry.streams import stream
 _TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
 _FEWEST_UNITS = 5  # groups by which a mean has a spread
 _CLEARLY = 0.75  # area under the curve above which the sentence says so
-__all__ = ["by_name", "fit"]
+__all__ = ["by_name", "by_unit", "fit", "gain_verdict"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
 _ALONE = "One fit: whether restarts agree was not measured; restarts=2 (--restarts 2) fits twice more and compares."
@@ -90,7 +90,7 @@ def _looked_at(claims: dict[str, Verdict]) -> str:
 
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
-    rows = _by_unit(model.score_rows(data), data)
+    rows = by_unit(model.score_rows(data), data)
     low, high = _t_interval(rows, 0.95)
     return Estimate(
         rows.mean(), low=low, high=high, method=model.score_name, n=len(rows), confidence=0.95, units="nats"
@@ -113,14 +113,22 @@ def _beats_gaussian(model: HasLikelihood, subject: Subject) -> dict[str, Verdict
     plain = np.sum(
         [_plain_score(flat(np.asarray(data[name])), data.observed[name], half, rest) for name in data.names], axis=0
     )
-    gain = _by_unit(model.score_rows(data.take(rest)) - plain, data.take(rest))
+    gain = by_unit(model.score_rows(data.take(rest)) - plain, data.take(rest))
     if len(gain) < _FEWEST_UNITS:
         return {}
-    return {"better than independent Gaussian entries": _gain_verdict(gain, subject.settings.level)}
+    return {"better than independent Gaussian entries": gain_verdict(gain, subject.settings.level)}
 
 
-def _by_unit(values: np.ndarray, data: Dataset) -> np.ndarray:
-    """Return the mean of each group or block of time, where rows come in them: independent numbers."""
+def by_unit(values: np.ndarray, data: Dataset) -> np.ndarray:
+    """Return the mean of each group or block of time, where rows come in them: independent numbers.
+
+    Args:
+        values: One for each row.
+        data: The rows.
+
+    Returns:
+        One for each group; the values themselves where rows stand alone.
+    """
     if data.units is None:
         return values
     codes = np.unique(data.units, return_inverse=True)[1]
@@ -136,7 +144,16 @@ def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np
     return score
 
 
-def _gain_verdict(gain: np.ndarray, level: float) -> Verdict:
+def gain_verdict(gain: np.ndarray, level: float) -> Verdict:
+    """Judge whether a gain in log density is above zero, by a t interval.
+
+    Args:
+        gain: Of independent rows or groups.
+        level: Of each limit.
+
+    Returns:
+        certified, refuted or cannot say.
+    """
     half = student_t.ppf(1 - level, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
     method, assumed = "paired difference, t interval", ("independent rows", "many rows")
     low = Bound(float(gain.mean() - half), "lower", 1 - level, method, assumed, n=len(gain))

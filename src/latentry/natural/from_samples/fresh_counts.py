@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from scipy.special import digamma, gammaln, logsumexp, xlogy
 from scipy.stats import chi2, poisson
 
-__all__ = ["Fresh", "fresh_rows"]
+__all__ = ["Fresh", "cell_costs", "cell_estimates", "fresh_rows"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -90,7 +90,7 @@ class Fresh:
         kappa = _exponent(rho, goal)
         grid = _grid(self.counts, delta * _LIMITS, self.mean)
         allowed = _Allowed(
-            grid, _costs(grid, rho, kappa), kappa * float(_estimate(self.counts, rho).sum()) + goal, kappa
+            grid, cell_costs(grid, rho, kappa), kappa * float(cell_estimates(self.counts, rho).sum()) + goal, kappa
         )
         return [allowed.largest(reference, rho) / self.mean for reference in references]
 
@@ -126,8 +126,16 @@ def _exponent(rho: Array, goal: float) -> float:
     return _CAUTION * min(1.0, float(np.sqrt(2.0 * goal / max(variance, 0.5))))
 
 
-def _estimate(counts: Array, rho: Array) -> Array:
-    """f_x(N) for counts and centres that broadcast."""
+def cell_estimates(counts: Array, rho: Array) -> Array:
+    """Compute f_x(N) for counts and centres that broadcast.
+
+    Args:
+        counts: N.
+        rho: Centres.
+
+    Returns:
+        One number for each.
+    """
     logs = np.where(counts > 0, digamma(np.maximum(counts, 1.0)), 0.0) - np.log(rho)
     estimate: Array = counts * logs - counts + rho
     return estimate
@@ -142,8 +150,17 @@ def _grid(counts: Array, delta: float, most: float) -> Array:
     return grid
 
 
-def _costs(grid: Array, rho: Array, kappa: float) -> Array:
-    """ψ_x(μ) on the grid; cells that need similarly many terms are summed together."""
+def cell_costs(grid: Array, rho: Array, kappa: float) -> Array:
+    """Compute ψ_x(μ) on the grid; cells that need similarly many terms are summed together.
+
+    Args:
+        grid: Means of each cell, (cells, points).
+        rho: Centres, (cells,).
+        kappa: κ.
+
+    Returns:
+        (cells, points).
+    """
     low, high = np.minimum(grid[:, 0], rho), np.maximum(grid[:, -1], rho)
     first = np.maximum(0.0, np.floor(low - _WIDE * np.sqrt(low) - 5.0))
     last = np.ceil(high + _WIDE * np.sqrt(high) + 25.0)
@@ -153,7 +170,7 @@ def _costs(grid: Array, rho: Array, kappa: float) -> Array:
         cells = np.flatnonzero(sizes == size)
         for some in np.array_split(cells, 1 + len(cells) * int(size) // 20_000):
             counts = first[some, None] + np.arange(size)
-            weights = -kappa * _estimate(counts, rho[some, None]) - gammaln(counts + 1)
+            weights = -kappa * cell_estimates(counts, rho[some, None]) - gammaln(counts + 1)
             logs = weights[:, None, :] + counts[:, None, :] * np.log(np.maximum(grid[some], 1e-300))[..., None]
             costs[some] = grid[some] - logsumexp(logs, axis=2)
     return costs
