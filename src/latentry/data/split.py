@@ -9,7 +9,6 @@ import numpy as np
 from latentry.data.inputs import LabelsLike
 from latentry.data.row_dependence import group_labels
 from latentry.errors import DataError
-from latentry.streams import stream
 
 __all__ = ["split_rows"]
 
@@ -37,7 +36,7 @@ def split_rows(
     parts = _with_rest(fractions)
     units = np.arange(count) if group is None else _groups(group, count)
     stratum = np.zeros(count, dtype=np.int64) if strata is None else strata
-    rng = stream("data/split", seed)
+    rng = np.random.default_rng(seed)
     # A group may span strata: it is dealt with the stratum of its first row.
     leaders, leader_of = np.unique(units, return_index=True)
     dealt = np.empty(len(leaders), dtype=np.int64)

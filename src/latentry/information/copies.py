@@ -42,8 +42,9 @@ def copy_groups(question: Question) -> Array | None:
     >>> from latentry.information.blocks import Block
     >>> rows = np.random.default_rng(0).standard_normal((300, 2))
     >>> twice = np.concatenate([rows, rows.round(4)])
-    >>> int(copy_groups(Question(Block("x", twice[:, :1]), Block("y", twice[:, 1:]))).max())
-    299
+    >>> codes = copy_groups(Question(Block("x", twice[:, :1]), Block("y", twice[:, 1:])))
+    >>> bool((codes[:300] == codes[300:]).all()), len(np.unique(codes)) <= 300
+    (True, True)
     """
     n = question.x.n
     columns = [c for b in question.blocks if not b.discrete for c in b.values.T]

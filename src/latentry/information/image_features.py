@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError, LatentryError
 from latentry.nets import EqualLinear, augment, leaky, trunk_for
-from latentry.streams import stream_seed
 from latentry.training import Feed, Phase, Task, map_rows, run
 
 __all__ = ["PictureClassifier", "train_classifier", "torchscript_features"]
@@ -161,7 +160,7 @@ def train_classifier(
     if len(known) < 2:
         raise DataError(f"labels: all labels are {str(known[0])!r}. Give at least two classes.")
     data = Dataset({"picture": x, "label": codes.astype(np.float32)[:, None]})
-    training, rest = data.split(1 - aside, aside, seed=stream_seed("information/picture rows", seed))
+    training, rest = data.split(1 - aside, aside, seed=seed)
 
     def make(key: PRNGKeyArray) -> _Classifier:
         first, dense, last = jax.random.split(key, 3)
@@ -170,7 +169,7 @@ def train_classifier(
         return _Classifier(trunk, EqualLinear(size, _FEATURES, key=dense), outputs)
 
     phase = Phase("classify", _loss, epochs, _RATE, update=_Plain())
-    end = run(Task(make, (phase,), Feed(training, 64), None, stream_seed("information/pictures", seed)), progress=False)
+    end = run(Task(make, (phase,), Feed(training, 64), None, seed), progress=False)
     plain = PictureClassifier(name, known, float("nan"), end.result)
     right = plain.classify(rest["picture"]) == known[np.asarray(rest["label"]).astype(int).ravel()]
     return PictureClassifier(name, known, float(right.mean()), end.result)

@@ -21,7 +21,6 @@ from latentry.data import Dataset, blocks
 from latentry.errors import DataError
 from latentry.models.causal_pima.module import ExpertDecoder
 from latentry.nets import Expert, Parameter
-from latentry.streams import stream
 
 __all__ = ["UNKNOWN", "new_expert", "updated_expert"]
 
@@ -196,7 +195,7 @@ def _fitted(layout: _Layout, sums: _Sums, noise: Array, theta: Array, tries: int
     def jacobian(at: Array) -> Array:
         return np.concatenate([(pull[..., None] * layout.jacobian(at)).reshape(-1, len(at)), np.diag(anchor)])
 
-    rng = stream("causal pima/experts", 0)
+    rng = np.random.default_rng(0)
     fits: list[tuple[float, Array]] = []
     for attempt in range(tries):
         start = theta if attempt == 0 else _elsewhere(layout, rng)

@@ -21,7 +21,6 @@ from scipy.spatial import cKDTree
 from sklearn.cluster import KMeans
 
 from latentry.models.causal_pima.mixture_updates import shape_of
-from latentry.streams import stream
 
 __all__ = ["aligned", "hills", "reading", "rows_as_nodes"]
 
@@ -244,7 +243,7 @@ def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Label
 def _orders(count: int, seed: int) -> list[Labels]:
     if math.factorial(count) <= _PERMUTATIONS:
         return [np.array(order) for order in itertools.permutations(range(count))]
-    rng = stream("causal pima/first reading", seed)
+    rng = np.random.default_rng(seed)
     return [rng.permutation(count) for _ in range(max(4, 240 // count))]
 
 

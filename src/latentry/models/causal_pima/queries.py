@@ -35,7 +35,6 @@ from latentry.models.estimator import (
     ready,
     require,
 )
-from latentry.streams import stream
 from latentry.training import map_rows
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def resampled_graphs(model: CausalPIMA, data: Dataset, replicates: int, seed: in
     nodes, learned = model.node_design(), model.graph_
     gamma, codes = cluster_probabilities(model, data), numbers_of(data).experiments
     require("replicates", replicates, Whole(1))
-    rng, graphs = stream("causal pima/queries", seed), []
+    rng, graphs = np.random.default_rng(seed), []
     for _ in range(replicates):
         chosen = rng.integers(0, len(gamma), len(gamma))
         counts = np.zeros((len(nodes.experiments.free), gamma.shape[1]))

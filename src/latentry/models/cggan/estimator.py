@@ -51,7 +51,6 @@ from latentry.models.estimator import (
 )
 from latentry.nets import ContentDistribution, Discriminator, DomainEmbedding, DomainFlow, ImageEncoder, Synthesis
 from latentry.nets import Mapping as StyleMapping
-from latentry.streams import stream
 from latentry.training import Phase, map_rows
 
 __all__ = ["CGGAN"]
@@ -315,7 +314,7 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
             (n, height, width[, channels]).
         """
         check_draws(self, n, seed)
-        rng = stream("cggan/samples", seed)
+        rng = np.random.default_rng(seed)
         noise = rng.standard_normal((n, self.latent_dim), dtype=np.float32)
         labels = rng.choice(self.facts.domains.seen, n) if domain is None else self._labels(domain, n)
         return self._made(noise, labels, Sample(), seed)

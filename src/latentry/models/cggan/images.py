@@ -11,7 +11,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from latentry.data import Batch, Dataset, Domain
 from latentry.models.cggan.image_grid import picture_grid, write_png
 from latentry.models.cggan.module import Adversaries
-from latentry.streams import stream
 from latentry.training import map_rows
 
 __all__ = ["Decode", "Grids", "Sample", "Still", "codes_behind"]
@@ -71,7 +70,7 @@ class Grids:
         if round(rows / len(data)) % self.every:
             return module
         domains = module.domains
-        noise = stream("cggan/grid", 0).standard_normal((_ACROSS * _DOWN, module.average.generator.domains.latents))
+        noise = np.random.default_rng(0).standard_normal((_ACROSS * _DOWN, module.average.generator.domains.latents))
         labels = Domain(np.repeat(np.arange(domains, dtype=np.int32), len(noise)), tuple(range(domains)))
         wanted = Dataset({"rows": np.tile(noise, (domains, 1)).astype(np.float32)}, labels)
         made = (map_rows(Sample(), module, wanted) - module.low) / (module.high - module.low)

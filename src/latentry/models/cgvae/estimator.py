@@ -74,7 +74,6 @@ from latentry.models.estimator import (
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
 from latentry.nets import Build, SparsityTerm, penalty
-from latentry.streams import stream
 from latentry.training import Loss, Module, Phase, map_rows
 
 __all__ = ["CGVAE"]
@@ -221,7 +220,7 @@ class CGVAE(
     def _starts(self, data: Dataset, *, exact: bool) -> np.ndarray:
         """Linear unmixings of all rows given; with holes, constant columns, few rows or very many latents there are none."""
         assert data.domain is not None
-        some = np.sort(stream("cgvae/rows", self.seed).permutation(len(data))[:_START])
+        some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
         values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
         usable = data.observed["x"].all() and np.isfinite(values.std(axis=0)).all() and (values.std(axis=0) > 0).all()
@@ -504,7 +503,7 @@ class CGVAE(
 
 
 def _some(rows: int) -> np.ndarray:
-    return np.sort(stream("cgvae/rows", 0).permutation(rows)[:_LOOK])
+    return np.sort(np.random.default_rng(0).permutation(rows)[:_LOOK])
 
 
 def _strengths(module: SparseModule, batch: Batch, key: jax.Array) -> jax.Array:

@@ -11,7 +11,6 @@ import numpy as np
 
 from latentry.data import Dataset, blocks
 from latentry.errors import DataError, DataWarning
-from latentry.streams import stream
 
 __all__ = ["DomainFacts", "check_columns", "check_domain", "domain_facts"]
 
@@ -79,7 +78,7 @@ def domain_facts(data: Dataset, seed: int) -> DomainFacts:
     if data.domain is None:
         return DomainFacts(none, none, none, none)
     values = data.domain.values
-    some = values[stream("domains/rows", seed).permutation(len(data))[:_SEEN]]
+    some = values[np.random.default_rng(seed).permutation(len(data))[:_SEEN]]
     if not data.domain.is_continuous:
         return DomainFacts(some, np.bincount(values, minlength=data.domain.size), none, none)
     return DomainFacts(some, none, values.mean(axis=0), values.std(axis=0))

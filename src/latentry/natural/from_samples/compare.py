@@ -78,7 +78,7 @@ def compare(
     >>> z = rng.integers(0, 2, 4000)
     >>> views = {"left": z + 2 * rng.integers(0, 2, 4000), "right": z + 2 * rng.integers(0, 2, 4000)}
     >>> print(compare(views, z, np.zeros(4000, dtype=int), margin=0.5).mediation)
-    certified: the mediation error of a is at least 0.666 nats below that of b, and 0.5 was declared.
+    certified: the mediation error of a is at least 0.666 nats below that of b, and 0.5 was declared. ...
 
     Args:
         data: As in `audit`; domains are pooled.
