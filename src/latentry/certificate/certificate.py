@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from latentry.certificate.citations import bibtex
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.schema import VERSION, require_form
+from latentry.certificate.statements import Statement, may_not_say, may_say, next_steps, statements
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.errors import DataError, nearest
@@ -53,6 +55,26 @@ class Certificate:
     def verdicts(self) -> dict[str, Verdict]:
         """Return the answer of each part."""
         return {name: part.verdict for name, part in self.parts.items()}
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Return what was found, as sentences with numbers and a grade each; findings first."""
+        return statements(self.parts, self.subject, self.settings)
+
+    @property
+    def may_say(self) -> tuple[str, ...]:
+        """Return the sentences that may be quoted; none where a control failed."""
+        return may_say(self.statements) if self.trusted else ()
+
+    @property
+    def may_not_say(self) -> tuple[str, ...]:
+        """Return what these rows do not allow to say, each with the reason."""
+        return may_not_say(self.parts, self.subject, self.settings)
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """Return what would settle more: rows, domains, restarts or experiments."""
+        return next_steps(self.parts, self.subject, self.settings)
 
     @property
     def trusted(self) -> bool:
@@ -121,8 +143,14 @@ class Certificate:
 
     def __str__(self) -> str:
         width = max(map(len, self.parts))
-        lines = [f"{name:<{width}}  {part.verdict}" for name, part in self.parts.items()]
-        return "\n".join([*lines, f"rows: {self.split['sentence']}"])
+        answers = [f"  {name:<{width}}  {part.answer}: {part.verdict.sentence}" for name, part in self.parts.items()]
+        blocks = {
+            "You may say:": self.may_say,
+            "You may not say:": self.may_not_say,
+            "What would settle more:": self.next_steps,
+        }
+        found = [line for title, said in blocks.items() if said for line in (title, *(f"  {words}" for words in said))]
+        return "\n".join([*found, "Answers:", *answers, f"rows: {self.split['sentence']}"])
 
     # To files and back ------------------------------------------------------------------------
 
@@ -137,6 +165,10 @@ class Certificate:
             "settings": dict(self.settings),
             "versions": dict(self.versions),
             "made": dict(self.made),
+            "statements": [one.to_json() for one in self.statements],
+            "may_say": list(self.may_say),
+            "may_not_say": list(self.may_not_say),
+            "next_steps": list(self.next_steps),
             "verdict": self.verdict.to_json(),
             "parts": [part.to_json() for part in self.parts.values()],
             "citations": self.citations(),

@@ -8,10 +8,11 @@ from typing import Any
 
 from latentry.evidence import Assumption, Bound, Estimate, Verdict
 
-__all__ = ["MIXED", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
+__all__ = ["MEASURED", "MIXED", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
 
 Number = Bound | Estimate
 Fields = dict[str, Any]  # of a JSON object
+MEASURED = ("variables", "informative", "domains")  # parts that report estimates and judge nothing
 MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
 
 
@@ -38,6 +39,23 @@ class Part:
     methods: tuple[str, ...] = ()
     details: Fields = field(default_factory=dict)
     question: str = ""
+
+    @property
+    def answer(self) -> str:
+        """Return the word of the verdict, or `measured` where nothing is judged."""
+        return "measured" if self.name in MEASURED else self.verdict.status
+
+    @property
+    def lines(self) -> Mapping[str, Verdict]:
+        """Return the claims that stand under the verdict with a line of their own."""
+        return {name: self.claims[name] for name in self.details.get("lines", ())}
+
+    def __str__(self) -> str:
+        rows = [
+            (self.answer, self.verdict.sentence),
+            *((one.status, f"{n}: {one.sentence}") for n, one in self.lines.items()),
+        ]
+        return "\n".join([self.question, *(f"  {status}: {sentence}" for status, sentence in rows)]).strip()
 
     @property
     def all_methods(self) -> tuple[str, ...]:

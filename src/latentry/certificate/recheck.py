@@ -141,6 +141,9 @@ def _sayings(certificate: Certificate) -> dict[str, tuple[str, list[float]]]:
     sayings = {"the certificate": _saying(certificate.verdict), "rows": str(certificate.split["sentence"])}
     sayings["what was certified"] = json.dumps(certificate.subject, sort_keys=True, default=str)
     sayings["citations"] = certificate.citations()
+    sayings |= {f"statement {i + 1}": str(one) for i, one in enumerate(certificate.statements)}
+    sayings["what may not be said"] = " ".join(certificate.may_not_say)
+    sayings["what would settle more"] = " ".join(certificate.next_steps)
     for name, part in certificate.parts.items():
         for claim, verdict in {"": part.verdict, **part.claims}.items():
             sayings[f"{name}, {claim}".rstrip(", ")] = _saying(verdict)

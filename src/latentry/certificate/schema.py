@@ -7,12 +7,13 @@ from typing import get_args
 
 from latentry.certificate.audits import PARTS
 from latentry.certificate.question import Fields
+from latentry.certificate.statements import Topic
 from latentry.errors import DataError
 from latentry.evidence import Outcome, Status
 
 __all__ = ["SCHEMA", "VERSION", "require_form"]
 
-VERSION = 2  # raised whenever a reader of the older form would misread the newer one
+VERSION = 3  # raised whenever a reader of the older form would misread the newer one
 
 _TEXT = {"type": "string"}
 _WORDS = {"type": "array", "items": _TEXT}
@@ -76,11 +77,39 @@ _PART = {
         "details": {"type": "object"},
     },
 }
+_STATEMENT = {
+    "type": "object",
+    "required": ["topic", "about", "sentence", "grade", "low", "high", "unit", "of", "confidence"],
+    "properties": {
+        "topic": {"type": "string", "enum": list(get_args(Topic))},
+        "about": _TEXT,
+        "sentence": _TEXT,
+        "grade": {"type": "string", "enum": [*get_args(Status), "measured"]},
+        "low": {"type": ["number", "null"]},
+        "high": {"type": ["number", "null"]},
+        "unit": _TEXT,
+        "of": {"type": ["number", "null"]},
+        "confidence": {"type": ["number", "null"]},
+    },
+}
 SCHEMA: Fields = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "latentry certificate",
     "type": "object",
-    "required": ["format", "version", "subject", "data", "split", "settings", "parts", "versions", "made"],
+    "required": [
+        "format",
+        "version",
+        "subject",
+        "data",
+        "split",
+        "settings",
+        "parts",
+        "statements",
+        "may_say",
+        "may_not_say",
+        "versions",
+        "made",
+    ],
     "properties": {
         "format": {"type": "string", "enum": ["latentry certificate"]},
         "version": {"type": "integer", "enum": [VERSION]},
@@ -89,6 +118,10 @@ SCHEMA: Fields = {
         "split": {"type": "object", "required": ["origin", "rows", "sentence"]},
         "settings": {"type": "object", "required": ["epsilon", "level", "seed"]},
         "parts": {"type": "array", "items": _PART},
+        "statements": {"type": "array", "items": _STATEMENT},
+        "may_say": _WORDS,
+        "may_not_say": _WORDS,
+        "next_steps": _WORDS,
         "verdict": _VERDICT,
         "versions": {"type": "object", "additionalProperties": _TEXT},
         "made": {"type": "object", "required": ["at", "seconds"]},

@@ -95,11 +95,18 @@ def announce(
     report, record = files
     if as_json:
         verdicts = {name: {"status": v.status, "sentence": v.sentence} for name, v in certificate.verdicts.items()}
+        said = {
+            "statements": [one.to_json() for one in certificate.statements],
+            "may_say": list(certificate.may_say),
+            "may_not_say": list(certificate.may_not_say),
+            "next_steps": list(certificate.next_steps),
+        }
         result = {
             **extra,
             "report": str(report),
             "certificate": str(record),
             "trusted": certificate.trusted,
+            **said,
             "verdicts": verdicts,
         }
         answer(result, "", as_json=True)
@@ -111,13 +118,15 @@ def announce(
 
 def _print(certificate: Certificate, report: Path, record: Path) -> None:
     console = Console(soft_wrap=False)
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    if not certificate.trusted:
+        console.print(Text(certificate["controls"].verdict.sentence, "bold red"))
+    _print_found(console, certificate)
+    table = _columns()
     for name, part in certificate.parts.items():
-        status = part.verdict.status if name != "informative" else "measured"
-        table.add_row(Text(name, "bold"), Text(status, _COLOURS.get(status, "cyan")), Text(part.verdict.sentence))
-        for latent in part.details.get("lines", ()):
-            one = part.claims[latent]
-            table.add_row(Text(f"  {latent}"), Text(one.status, _COLOURS[one.status]), Text(one.sentence, "dim"))
+        table.add_row(Text(name, "bold"), _graded(part.answer), Text(part.verdict.sentence))
+        for title, one in part.lines.items():
+            table.add_row(Text(f"  {title}"), _graded(one.status), Text(one.sentence, "dim"))
+    console.print(Text("\nThe answers behind it", "bold"))
     console.print(table)
     if "causal" in certificate.parts:
         details = certificate["causal"].details
@@ -125,6 +134,30 @@ def _print(certificate: Certificate, report: Path, record: Path) -> None:
         console.print(Text("\n" + graphs.to_text(graphs.CPDAG.from_json(details["cpdag"]), strengths) + "\n"))
     console.print(Text(f"{certificate.split['sentence']}"))
     console.print(Text(f"Open {report} in a browser; the record is {record}."))
+
+
+def _print_found(console: Console, certificate: Certificate) -> None:
+    """Print what was found, what may not be said, and what would settle more: in the order of the page."""
+    console.print(Text("What was found", "bold"))
+    table = _columns()
+    for one in certificate.statements:
+        table.add_row(_graded(one.grade), Text(one.sentence))
+    console.print(table)
+    for title, sentences in (
+        ("You may not say", certificate.may_not_say),
+        ("What would settle more", certificate.next_steps),
+    ):
+        if sentences:
+            console.print(Text(f"\n{title}", "bold"))
+            console.print(Text("\n".join(f"· {words}" for words in sentences)))
+
+
+def _columns() -> Table:
+    return Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+
+
+def _graded(word: str) -> Text:
+    return Text(word, _COLOURS.get(word, "cyan"))
 
 
 def require(certificate: Certificate, names: Sequence[str]) -> None:

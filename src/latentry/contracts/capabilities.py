@@ -23,6 +23,7 @@ __all__ = [
     "DecodesLatents",
     "HasChannel",
     "HasClusters",
+    "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",
     "HasLatentMixture",
@@ -284,6 +285,14 @@ class HasGraph(ABC):
         Returns:
             Probabilities (rows, values) by the name of the node.
         """
+
+
+class HasDoubts(ABC):
+    """A model that can warn of its own fit."""
+
+    @abstractmethod
+    def doubts(self) -> tuple[str, ...]:
+        """Return sentences about what is not as it was asked for; none where all is well."""
 
 
 class CanBeIntervenedOn(Samples):

@@ -65,7 +65,8 @@ class Estimate(float):
         reason: str = "",
         warnings: tuple[str, ...] = (),
     ) -> Estimate:
-        check_units(units)
+        if units != "fraction":
+            check_units(units)
         self = super().__new__(cls, value)
         # Written past __setattr__, which refuses every change.
         self.__dict__.update(low=low, high=high, method=method, normaliser=normaliser, n=n, units=units)

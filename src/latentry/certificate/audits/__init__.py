@@ -9,10 +9,12 @@ from types import MappingProxyType
 from latentry.certificate.audits import work as _work
 from latentry.certificate.audits.causal import causal as _causal
 from latentry.certificate.audits.controls import controls as _controls
+from latentry.certificate.audits.domains import domains as _domains
 from latentry.certificate.audits.fit import fit as _fit
 from latentry.certificate.audits.identifiable import identifiable as _identifiable
 from latentry.certificate.audits.informative import informative as _informative
 from latentry.certificate.audits.natural import natural as _natural
+from latentry.certificate.audits.variables import variables as _variables
 from latentry.certificate.question import Part
 from latentry.certificate.subject import Subject
 
@@ -41,9 +43,16 @@ class Audit:
 # In the order in which they are asked.
 AUDITS: Mapping[str, Audit] = MappingProxyType(
     {
-        "fit": Audit("Does the model describe rows that it has not seen?", "Fit", 5, _fit, _work.fit_work),
+        "variables": Audit(
+            "Which hidden variables are there, and what does each of them move?",
+            "Hidden variables",
+            0,
+            _variables,
+            _work.variables_work,
+        ),
+        "fit": Audit("Does the model describe rows that it has not seen?", "Fit", 6, _fit, _work.fit_work),
         "identifiable": Audit(
-            "Could the data determine these latents at all?", "Identifiable", 4, _identifiable, _work.identifiable_work
+            "Could the data determine these latents at all?", "Identifiable", 5, _identifiable, _work.identifiable_work
         ),
         "informative": Audit(
             "How much do the latents say about each modality?", "Information", 2, _informative, _work.informative_work
@@ -55,11 +64,18 @@ AUDITS: Mapping[str, Audit] = MappingProxyType(
             _natural,
             _work.natural_work,
         ),
+        "domains": Audit(
+            "How much of the domain shows in the latents, and how far do the domains differ given them?",
+            "Domains",
+            4,
+            _domains,
+            _work.domains_work,
+        ),
         "causal": Audit("Do new rows agree with the graph?", "Causal graph", 1, _causal, _work.causal_work),
         "controls": Audit(
             "Do latents and domains that are known to be worthless come out as worthless?",
             "Controls",
-            6,
+            7,
             _controls,
             _work.controls_work,
         ),

@@ -20,17 +20,18 @@ from latentry.certificate.subject import Subject
 from latentry.contracts import HasLikelihood, Reconstructs, Samples
 from latentry.data import Dataset, GaussianChannel, split_rows
 from latentry.errors import DataError
-from latentry.evidence import Bound, Estimate, Verdict, all_of
+from latentry.evidence import Bound, Estimate, Verdict
 from latentry.identifiability import collapse, mcc
 from latentry.streams import stream
 
 _TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
 _FEWEST_UNITS = 5  # groups by which a mean has a spread
 _CLEARLY = 0.75  # area under the curve above which the sentence says so
-__all__ = ["by_name", "by_unit", "fit", "gain_verdict"]
+__all__ = ["by_name", "by_unit", "fit", "gain_verdict", "t_interval"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
-_ALONE = "One fit: whether restarts agree was not measured; restarts=2 (--restarts 2) fits twice more and compares."
+_ALONE = "there is one fit: whether another would find the same was not measured."
+_DEAD, _AGAIN = "no dead latents", "restarts agree"
 _CLASSIFIER = "classifier two-sample test (boosted trees, two folds)"
 
 
@@ -50,33 +51,37 @@ def fit(subject: Subject) -> Part:
     Returns:
         The part.
     """
-    numbers, claims = dict(_factors(subject)), dict(restarts_agree(subject))
+    numbers, claims = dict(_factors(subject)), {}
     methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
     if subject.latents is not None:
-        claims["no collapse"] = _collapse(subject.latents, subject.data)
+        claims[_DEAD] = _collapse(subject.latents, subject.data)
         methods.append("collapse: fraction of the variance that follows the data")
     if subject.model is None:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
         verdict = Verdict("cannot say", sentence, {}, "a model of latentry")
-        return Part("fit", verdict, claims, numbers, (), tuple(methods))
+        return Part("fit", verdict, claims, numbers, (), tuple(methods), {"lines": list(claims)})
+    claims[_AGAIN] = dict(restarts_agree(subject)).get(
+        _AGAIN, Verdict("cannot say", _ALONE, {}, "restarts=2 (--restarts 2)")
+    )
     if isinstance(subject.model, HasLikelihood):
         numbers["held-out score"] = _score(subject.model, subject.data)
         claims |= _beats_gaussian(subject.model, subject)
     physics = physics_table(subject.model)
     numbers |= restart_losses(subject) | _reconstruction(subject) | _calibration(subject) | physics_numbers(physics)
-    notes = () if subject.others else (_ALONE,)
-    details: Fields = {"history": _history(subject.model)} | ({"physics": physics} if physics else {})
+    details: Fields = {
+        "history": _history(subject.model),
+        "lines": [name for name in (_DEAD, _AGAIN) if name in claims],
+    }
+    details |= {"physics": physics} if physics else {}
     methods += [subject.model.name] if isinstance(subject.model, _Named) else []
-    return Part("fit", _verdict(subject, claims, numbers), claims, numbers, notes, tuple(methods), details)
+    return Part("fit", _verdict(claims, numbers), claims, numbers, (), tuple(methods), details)
 
 
-def _verdict(subject: Subject, claims: dict[str, Verdict], numbers: Mapping[str, Number]) -> Verdict:
-    judged = [claim for name, claim in claims.items() if name != "restarts agree"]
-    judged += [c for name, c in claims.items() if name == "restarts agree" and c.refuted]
-    if not any(name.startswith("better than") for name in claims) and not any(claim.refuted for claim in judged):
+def _verdict(claims: dict[str, Verdict], numbers: Mapping[str, Number]) -> Verdict:
+    """Judge whether the model describes new rows; whether latents are dead, and restarts agree, are answers of their own."""
+    verdict = next((claim for name, claim in claims.items() if name.startswith("better than")), None)
+    if verdict is None:
         return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
-    name = type(subject.model).__name__
-    verdict = all_of(judged, f"the {name} on rows that it has not seen ({_looked_at(claims)})")
     area = numbers.get(_TOLD_APART)
     if not isinstance(area, Bound) or area.value < _CLEARLY:
         return verdict
@@ -84,20 +89,24 @@ def _verdict(subject: Subject, claims: dict[str, Verdict], numbers: Mapping[str,
     return replace(verdict, sentence=f"{verdict.sentence} {more}")
 
 
-def _looked_at(claims: dict[str, Verdict]) -> str:
-    names = [name for name in claims if name != "restarts agree"]
-    return ", ".join(names) or "its scores"
-
-
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
     rows = by_unit(model.score_rows(data), data)
-    low, high = _t_interval(rows, 0.95)
+    low, high = t_interval(rows, 0.95)
     return Estimate(
         rows.mean(), low=low, high=high, method=model.score_name, n=len(rows), confidence=0.95, units="nats"
     )
 
 
-def _t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
+def t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Return the interval of a mean, by Student's t.
+
+    Args:
+        rows: Independent numbers, at least two.
+        confidence: That the mean of the distribution is inside.
+
+    Returns:
+        Both ends.
+    """
     half = student_t.ppf((1 + confidence) / 2, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
     return float(rows.mean() - half), float(rows.mean() + half)
 

@@ -59,6 +59,9 @@ def natural(subject: Subject) -> Part:
             "table": [row for one in ordered for row in _table(one)],
             "epsilon": subject.settings.epsilon,
             "rows": list(audits[0].rows) if audits else [],
+            "entropies": {
+                one.name: one.main.latent_entropy.value for one in ordered if one.main and one.main.latent_entropy
+            },
         },
     )
 
@@ -201,6 +204,8 @@ def _table(one: Judged) -> list[Fields]:
             "error": claim.error,
             "lower": _finite(claim.lower),
             "upper": _finite(claim.upper),
+            "for_predictors": _finite(claim.class_gain),
+            "confidence": None if claim.upper is None else claim.upper.confidence,
             "status": claim.verdict.status,
             "p": min((t.p_value for t in claim.tests), default=None),
         }

@@ -8,9 +8,42 @@ from latentry.certificate.leading_components import is_label
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions
 
-__all__ = ["causal_work", "controls_work", "fit_work", "identifiable_work", "informative_work", "natural_work"]
+__all__ = [
+    "causal_work",
+    "controls_work",
+    "domains_work",
+    "fit_work",
+    "identifiable_work",
+    "informative_work",
+    "natural_work",
+    "variables_work",
+]
 
 _NOTHING = 0.01
+
+
+def variables_work(subject: Subject) -> float:
+    """Estimate the work of describing each variable.
+
+    Args:
+        subject: What is certified.
+
+    Returns:
+        Seconds.
+    """
+    return 0.1 * len(subject.observables.names)
+
+
+def domains_work(subject: Subject) -> float:
+    """Estimate the work of guessing the domain.
+
+    Args:
+        subject: What is certified.
+
+    Returns:
+        Seconds.
+    """
+    return _NOTHING if subject.domain is None else 0.3 * min(len(np.unique(subject.domain)), 12)
 
 
 def fit_work(subject: Subject) -> float:

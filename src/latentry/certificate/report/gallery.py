@@ -13,10 +13,12 @@ import numpy as np
 from latentry.certificate.audits.causal import graph_of
 from latentry.certificate.leading_components import flat, leading_columns, some_rows
 from latentry.certificate.question import Fields
-from latentry.certificate.report.decoding import Decoder, decoder_of, sampled, with_warnings
+from latentry.certificate.report.decoding import sampled, with_warnings
 from latentry.certificate.report.html_pieces import card
 from latentry.certificate.report.latent_space import BOX, plot
-from latentry.certificate.report.row_images import Look, drawing, look_of, scaled, short, sprite, thinned
+from latentry.certificate.report.row_images import Look, scaled, short, sprite, thinned
+from latentry.certificate.report.strips import average, strips
+from latentry.certificate.report.variable_pictures import looks_of
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn, HasGraph
 from latentry.streams import stream
@@ -25,7 +27,6 @@ __all__ = ["gallery"]
 
 _POINTS = 1500
 _BYTES = 1_500_000  # of one sheet of small images, before compression
-_STEPS = 7
 _DRAWS = 32  # of a cluster, averaged
 _LATENTS, _CLUSTERS = 6, 12
 
@@ -39,12 +40,8 @@ def gallery(subject: Subject) -> Iterator[str]:
     Returns:
         An iterator over HTML.
     """
-    looks = {
-        name: look_of(name, np.asarray(subject.data[name]), subject.data.columns.get(name))
-        for name in subject.data.names
-    }
+    looks = looks_of(subject)
     yield _explorer(subject, looks)
-    yield from _traversals(subject, looks)
     yield from _clusters(subject, looks)
 
 
@@ -172,79 +169,7 @@ def _legend(colour: Fields) -> str:
     )
 
 
-# Traversals and clusters ----------------------------------------------------------------------
-
-
-def _traversals(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
-    """Show what changes along each latent: decoded if the model can, else averages of rows."""
-    if subject.latents is None:
-        return
-    mean = subject.latents.mean
-    decode = decoder_of(subject.model)
-    rows = "".join(
-        f"<h3>latent {i + 1}</h3>{_strips(_along(subject, mean, i, decode), looks, _step_names(mean[:, i], decode is not None))}"
-        for i in range(min(mean.shape[1], _LATENTS))
-    )
-    how = (
-        "Decoded by the model while one latent takes the values that rows have, all but the outermost 2 % at each end; the "
-        "others stay at their medians."
-        if decode is not None
-        else "Averages of the rows in seven equal parts of each latent."
-    )
-    yield card("Along each latent", how, rows, wide=mean.shape[1] > 2)
-
-
-def _values_along(column: np.ndarray) -> np.ndarray:
-    low, high = np.quantile(column, (0.02, 0.98))
-    return np.linspace(low, high, _STEPS)
-
-
-def _step_names(column: np.ndarray, decoded: bool) -> list[str]:
-    return [f"{v:.2g}" for v in _values_along(column)] if decoded else [f"part {i + 1}" for i in range(_STEPS)]
-
-
-def _along(subject: Subject, mean: np.ndarray, latent: int, decode: Decoder | None) -> dict[str, np.ndarray]:
-    if decode is not None:
-        points = np.repeat(np.median(mean, axis=0)[None], _STEPS, axis=0)
-        points[:, latent] = _values_along(mean[:, latent])
-        return decode(points)
-    parts = np.array_split(np.argsort(mean[:, latent]), _STEPS)
-    return {name: np.stack([_average(subject, name, part) for part in parts]) for name in subject.data.names}
-
-
-def _average(subject: Subject, name: str, rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    seen = subject.data.observed[name][rows]
-    values = np.asarray(subject.data[name], dtype=float)[rows]
-    weights = seen.astype(float) if weight is None else seen * weight[rows]
-    if weights.sum() == 0:
-        return np.zeros(values.shape[1:])
-    return np.tensordot(
-        weights / weights.sum(), np.where(seen.reshape(-1, *[1] * (values.ndim - 1)), values, 0.0), axes=1
-    )
-
-
-def _strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: list[str]) -> str:
-    """Return images side by side, or a table of numbers, for each modality."""
-    drawn = []
-    for look in looks.values():
-        if look.name not in arrays:
-            continue
-        if look.kind == "table":
-            drawn.append(_figures(look, flat(arrays[look.name]), names))
-            continue
-        pairs = zip(names, arrays[look.name], strict=True)
-        drawn.append("".join(f"<figure>{drawing(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
-    return "".join(f'<div class="strip">{part}</div>' for part in drawn)
-
-
-def _figures(look: Look, rows: np.ndarray, names: list[str]) -> str:
-    """Return one line for each column of a table, one place for each step or cluster."""
-    head = "".join(f"<th>{html.escape(n)}</th>" for n in ("", *names))
-    lines = "".join(
-        f"<tr><td>{html.escape(column)}</td>" + "".join(f"<td>{short(v)}</td>" for v in rows[:, i]) + "</tr>"
-        for i, column in enumerate(look.columns)
-    )
-    return f'<table class="means"><tr>{head}</tr>{lines}</table>'
+# Clusters -------------------------------------------------------------------------------------
 
 
 def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
@@ -255,13 +180,13 @@ def _clusters(subject: Subject, looks: dict[str, Look]) -> Iterator[str]:
     largest = np.sort([k for k in largest if weight[:, k].sum() >= 1])
     rows = np.arange(len(weight))
     means = {
-        name: np.stack([_average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names
+        name: np.stack([average(subject, name, rows, weight[:, k]) for k in largest]) for name in subject.data.names
     }
     names = [f"{k} ({weight[:, k].mean():.0%})" for k in largest]
-    body = _strips(means, looks, names)
+    body = strips(means, looks, names)
     drawn = _drawn_clusters(subject, largest)
     if drawn:
-        body = f"<h3>as measured</h3>{body}<h3>as the model draws them</h3>{_strips(drawn, looks, names)}"
+        body = f"<h3>as measured</h3>{body}<h3>as the model draws them</h3>{strips(drawn, looks, names)}"
     yield card("Average row of each cluster", "Number of the cluster, and its fraction of the audited rows.", body)
 
 

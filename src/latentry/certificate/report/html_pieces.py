@@ -14,7 +14,7 @@ __all__ = ["MARKS", "bullets", "card", "chip", "number_words", "table"]
 MARKS = {"certified": "✓", "supported": "◐", "refuted": "✗", "not refuted": "○", "cannot say": "?", "measured": "≈"}
 
 
-def card(title: str, question: str, body: str, *, wide: bool = False, long: bool = False) -> str:
+def card(title: str, question: str, body: str, *, wide: bool = False, long: bool = False, name: str = "") -> str:
     """Return a box of the page.
 
     Args:
@@ -23,13 +23,15 @@ def card(title: str, question: str, body: str, *, wide: bool = False, long: bool
         body: HTML.
         wide: Whether it takes the whole width.
         long: Whether it may be taller than others.
+        name: By which links find it; empty for none.
 
     Returns:
         HTML.
     """
     classes = "card" + (" wide" if wide else "") + (" long" if long else "")
     asked = f'<p class="question">{html.escape(question)}</p>' if question else ""
-    return f'<section class="{classes}"><h2>{html.escape(title)}</h2>{asked}{body}</section>'
+    mark = f' id="{name}"' if name else ""
+    return f'<section class="{classes}"{mark}><h2>{html.escape(title)}</h2>{asked}{body}</section>'
 
 
 def chip(status: str, word: str = "") -> str:

@@ -9,6 +9,7 @@ from latentry.certificate.certificate import Certificate
 from latentry.certificate.report.gallery import gallery
 from latentry.certificate.report.interventions import interventions
 from latentry.certificate.report.sections import cards, closing, top_box
+from latentry.certificate.report.variable_pictures import variable_pictures
 from latentry.certificate.subject import Subject
 
 __all__ = ["STYLE", "page_of"]
@@ -31,6 +32,7 @@ def page_of(certificate: Certificate, subject: Subject | None, title: str = "") 
     """
     name = title or f"{certificate.subject['kind']}: what may be believed"
     drawn = list(gallery(subject)) if subject is not None else []
+    shown = variable_pictures(subject) if subject is not None else {}
     images = {"causal": interventions(subject)} if subject is not None else {}
     body = "".join([*drawn, *cards(certificate, images), *closing(certificate)])
     record = certificate.to_json().replace("<", "\\u003c")  # no text in it can end the script element
@@ -40,7 +42,7 @@ def page_of(certificate: Certificate, subject: Subject | None, title: str = "") 
         f"<title>{html.escape(name)}</title><style>{STYLE}</style></head><body>"
         f"<header><div><h1>{html.escape(name)}</h1><p class='lead'>{html.escape(_lead(certificate))}</p></div>"
         "<button id='theme' class='controls'>Dark</button></header>"
-        f"{top_box(certificate)}<main class='grid'>{body}</main>"
+        f"{top_box(certificate, shown)}<main class='grid'>{body}</main>"
         f"<script type='application/json' id='certificate'>{record}</script><script>{_SCRIPT}</script></body></html>\n"
     )
 

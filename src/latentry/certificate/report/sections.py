@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,18 +15,20 @@ from latentry.certificate.audits import AUDITS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.line_charts import Series, line_chart
 from latentry.certificate.question import Fields, Part
+from latentry.certificate.report.found import found_box
 from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
 from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Estimate, Verdict
 
-__all__ = ["cards", "closing", "shown_status", "top_box"]
+__all__ = ["cards", "closing", "top_box"]
 
 
-def top_box(certificate: Certificate) -> str:
-    """Return the answers, one line each, and an alarm when the controls failed.
+def top_box(certificate: Certificate, pictures: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return what was found, what may not be said, the answers one line each, and an alarm when the controls failed.
 
     Args:
         certificate: To be shown.
+        pictures: HTML of what each variable does, by its name.
 
     Returns:
         HTML.
@@ -34,14 +37,14 @@ def top_box(certificate: Certificate) -> str:
     if not certificate.trusted:
         alarm = f'<div class="alarm" role="alert"><b>{html.escape(_sentence(certificate["controls"].verdict.sentence))}</b></div>'
     lines = "".join(_line(part) for part in certificate.parts.values())
-    return f'{alarm}<section class="card top" id="verdicts">{lines}</section>'
+    answers = f'<section class="card top" id="verdicts"><h2>The answers behind it</h2>{lines}</section>'
+    return f"{alarm}{found_box(certificate, pictures)}{answers}"
 
 
 def _line(part: Part) -> str:
-    status = shown_status(part)
     words = html.escape(_sentence(part.verdict.sentence) + _power(part.verdict))
-    line = f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(status)}<p>{words}</p></div>'
-    return line + "".join(_subline(name, part.claims[name]) for name in part.details.get("lines", ()))
+    line = f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(part.answer)}<p>{words}</p></div>'
+    return line + "".join(_subline(name, claim) for name, claim in part.lines.items())
 
 
 def _subline(name: str, claim: Verdict) -> str:
@@ -53,18 +56,6 @@ def _subline(name: str, claim: Verdict) -> str:
 def _power(verdict: Verdict) -> str:
     """Return the power of a test that did not refute, in words."""
     return f" (power {verdict.power:.2f})" if verdict.status == "not refuted" else ""
-
-
-def shown_status(part: Part) -> str:
-    """Return the word for a part's answer; information is measured, not judged.
-
-    Args:
-        part: Of a certificate.
-
-    Returns:
-        One of the keys of :data:`MARKS`.
-    """
-    return "measured" if part.name == "informative" else part.verdict.status
 
 
 def _sentence(words: str) -> str:
@@ -91,7 +82,7 @@ def cards(certificate: Certificate, images: dict[str, str]) -> Iterator[str]:
     for name, part in sorted(certificate.parts.items(), key=lambda item: AUDITS[item[0]].place):
         chart = drawn[name](part) if name in drawn else ""
         body = chart + images.get(name, "") + bullets(part.notes) + _assumptions(part) + _numbers(part)
-        words = f"<p>{chip(shown_status(part))} {html.escape(_sentence(part.verdict.sentence))}</p>"
+        words = f"<p>{chip(part.answer)} {html.escape(_sentence(part.verdict.sentence))}</p>"
         yield card(AUDITS[name].title, part.question, words + body, long=True)
         if part.details.get("physics"):
             yield _physics(part)
@@ -231,7 +222,7 @@ def _controls(part: Part) -> str:
 
 
 def closing(certificate: Certificate) -> Iterator[str]:
-    """Yield what would make it stronger, assumptions, methods, and the record itself.
+    """Yield assumptions, methods, and the record itself.
 
     Args:
         certificate: To be shown.
@@ -239,16 +230,35 @@ def closing(certificate: Certificate) -> Iterator[str]:
     Returns:
         An iterator over HTML.
     """
-    changes = [
-        f"{_sentence(name)}: {part.verdict.change}."
-        for name, part in certificate.parts.items()
-        if part.verdict.change and part.verdict.status not in ("certified", "supported")
-    ]
-    yield card("What would make this stronger", "", bullets(changes) or "<p>Nothing that is asked here.</p>")
     assumed = [_sentence(a) + "." for a in certificate.assumptions]
     yield card("Assumptions", "The verdicts hold if these do.", bullets([certificate.split["sentence"], *assumed]))
+    yield card("What the words mean", "", _glossary(), name="grades")
     yield card("Methods and citations", "Exactly what was used.", _methods(certificate), long=True)
     yield card("Record", "", _record(certificate))
+
+
+_WORDS = {
+    "certified": "Bounds show it. It is false with at most the stated probability, if the assumptions hold.",
+    "supported": "A theorem or a class of predictors says so, and what it takes for granted was tested and not refuted.",
+    "measured": "An estimate on rows that did not train the latents, with a 95 % interval in brackets where there is one.",
+    "not refuted": "A test looked for a violation and saw none. That is weaker than certified.",
+    "refuted": "Bounds show that it does not hold.",
+    "cannot say": "The rows, the model or the theory do not decide it.",
+}
+_TERMS = {
+    "nat": "The unit of information: a fair coin holds 0.69 nats, one of ten equally likely labels 2.30.",
+    "natural": "Each modality alone determines the variable, and given it the modalities share nothing more. The naturality "
+    "error is the most by which this fails, in nats; 0 is perfect.",
+    "domain": "Where or under which conditions a row was measured: a laboratory, a year, a machine.",
+    "new row": "A row that did not train the model.",
+}
+
+
+def _glossary() -> str:
+    """Return the grades and the few terms that the page uses."""
+    grades = [[chip(word), html.escape(meaning)] for word, meaning in _WORDS.items()]
+    terms = [[html.escape(word), html.escape(meaning)] for word, meaning in _TERMS.items()]
+    return table(("word", "meaning"), [*grades, *terms])
 
 
 def _methods(certificate: Certificate) -> str:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.contracts import (
     CanBeIntervenedOn,
     DecodesLatents,
+    HasDoubts,
     HasGraph,
     HasLatentMixture,
     HasLikelihood,
@@ -75,6 +76,7 @@ class CausalPIMA(
     LatentModel[Pima, PimaFacts],
     HasLikelihood,
     HasLatentMixture,
+    HasDoubts,
     HasGraph,
     CanBeIntervenedOn,
     HasPhysics,
@@ -519,6 +521,10 @@ class CausalPIMA(
         """Return the graph of the nodes: its class, one member with tables, strengths of the edges."""
         check_is_fitted(self)
         return queries.learned_graph(self.module_, self.node_design())
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return what is doubtful about the nodes: one value in nearly all rows, or copies of each other."""
+        return self.graph_.doubts
 
     def graph_frequencies(
         self, X: DataLike, y: DomainLike | None = None, *, replicates: int = 200, seed: int = 0

@@ -15,6 +15,7 @@ from latentry.errors import DataError, nearest
 from latentry.evidence import Bound, Verdict, all_of
 from latentry.natural.from_samples.assumptions import in_its_sentence, needing, open_claim, weighed
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
+from latentry.natural.from_samples.contained import contained
 from latentry.natural.from_samples.emptiness import reasons_to_call_it_empty
 from latentry.natural.from_samples.error_verdicts import Claim, holm
 from latentry.natural.from_samples.judge import Judge, Place, choose_family
@@ -189,7 +190,7 @@ def audit_of(judge: Judge, *, drift: bool = True) -> Audit:
         claims = [open_claim(error, place.name, few, judge.epsilon) for place in places for error in judge.errors]
     else:
         judge.learn()
-        claims = [claim for place in places for claim in judge.claims(place)]
+        claims = contained([claim for place in places for claim in judge.claims(place)])
     claims = weighed(claims, independence(rows))
     if rows.gaps is not None:
         claims = weighed(claims, [rows.gaps.assumption(rows.given, judge.seed)], both=False)

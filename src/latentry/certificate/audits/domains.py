@@ -1,0 +1,152 @@
+"""How much of the domain shows in the latents, and how far the domains differ given them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from latentry.certificate.audits.explained_variance import bins, jackknife_blocks, shared_entropy
+from latentry.certificate.audits.fit import by_unit, t_interval
+from latentry.certificate.audits.informative import draw_of
+from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows
+from latentry.certificate.question import Fields, Number, Part
+from latentry.certificate.subject import Subject
+from latentry.data import CategoricalChannel
+from latentry.evidence import Bound, Estimate, Verdict
+from latentry.streams import stream_seed
+
+__all__ = ["domains"]
+
+_MOST = 2000  # rows
+_COLUMNS = 10  # leading components of a modality
+_METHOD = "held-out boosted trees, two folds, t interval"
+_FEWEST = 10  # rows of a domain that a classifier could learn from
+_UNITS = 5  # groups by which a mean has a spread
+
+
+def domains(subject: Subject) -> Part | None:
+    """Measure what a classifier learns of the domain from the latents, and what the modalities add to it.
+
+    I(J; Λ) = H(J) − H(J|Λ), and I(J; X|Λ) = H(J|Λ) − H(J|Λ, X), with the losses of classifiers on rows that did not train them in
+    place of the conditional entropies: both are as large as the classifiers can see, and more may be there.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part; None where there are no two domains.
+    """
+    if subject.domain is None or len(np.unique(subject.domain)) < 2:
+        return None
+    fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
+    names, codes = np.unique(np.asarray(fewer.domain), return_inverse=True)
+    folds = jackknife_blocks(len(codes), fewer.data.units, subject.settings.seed) % 2
+    if not _learnable(codes, folds, fewer):
+        return Part("domains", _too_few(len(names)))
+    latent, modalities = _latent_columns(fewer), _modality_columns(fewer)
+    seed = stream_seed("certificate/domains", subject.settings.seed)
+    blind = _losses(np.zeros((len(codes), 1)), codes, folds, seed)
+    seen, both = (_losses(table, codes, folds, seed) for table in (latent, np.hstack([latent, modalities])))
+    numbers: dict[str, Number] = {
+        "domain told by the latents": _gain(blind[0] - seen[0], fewer),
+        "domain told by the modalities beyond the latents": _gain(seen[0] - both[0], fewer),
+        "entropy of the domain": Bound(_entropy(codes), "estimate", method="plug-in", n=len(codes)),
+        "domain guessed from the latents": Bound(float(seen[1].mean()), "estimate", method=_METHOD, n=len(codes)),
+        "domain guessed without looking": Bound(float(blind[1].mean()), "estimate", method=_METHOD, n=len(codes)),
+    }
+    details: Fields = {"domains": [str(name) for name in names], "variables": _by_variable(fewer, codes)}
+    notes = (
+        f"Measured on {rows_in_words(len(codes), len(subject.data))}; what classifiers do not see is not counted.",
+    )
+    return Part("domains", _verdict(numbers), {}, numbers, notes, (_METHOD,), details)
+
+
+def _learnable(codes: np.ndarray, folds: np.ndarray, subject: Subject) -> bool:
+    """Return whether each fold has enough rows of each domain, and enough groups for a spread."""
+    counts = [np.bincount(codes[folds == side], minlength=codes.max() + 1).min() for side in (0, 1)]
+    units = subject.data.units
+    return min(counts) >= _FEWEST and (units is None or len(np.unique(units)) >= _UNITS)
+
+
+def _too_few(count: int) -> Verdict:
+    sentence = (
+        f"one of the {count} domains has too few rows, or groups, for a classifier that learns from one half and is "
+        "measured on the other."
+    )
+    return Verdict(
+        "cannot say", sentence, {}, f"at least {4 * _FEWEST} rows of each domain, and groups that span both halves"
+    )
+
+
+def _latent_columns(subject: Subject) -> np.ndarray:
+    drawn = draw_of(subject)
+    if isinstance(subject.channel, CategoricalChannel):
+        return np.eye(subject.channel.probabilities.shape[1])[drawn]
+    return drawn
+
+
+def _modality_columns(subject: Subject) -> np.ndarray:
+    data, columns = subject.observables, []
+    for name in data.names:
+        values = np.asarray(data[name])
+        if is_label(data, name) or values.dtype.kind not in "fiub":
+            codes = np.unique(values.ravel() if is_label(data, name) else values.astype(str), return_inverse=True)[1]
+            columns.append(codes.reshape(len(values), -1).astype(float))
+        else:
+            columns.append(leading_columns(values, _COLUMNS, subject.settings.seed))
+        columns[-1] = np.where(data.observed[name][:, None], columns[-1], np.nan)  # trees know missing entries
+    return np.hstack(columns)
+
+
+def _losses(table: np.ndarray, codes: np.ndarray, folds: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return −log p(domain) of each row, and whether the guess was right, by trees that did not see its fold."""
+    loss, right = np.empty(len(codes)), np.empty(len(codes))
+    rounds = 60 if codes.max() < 6 else 20
+    for side in (0, 1):
+        train, test = folds != side, folds == side
+        if table.shape[1] == 1 and np.ptp(table) == 0:
+            chances = np.broadcast_to(np.bincount(codes[train]) / train.sum(), (test.sum(), codes.max() + 1))
+        else:
+            trees = HistGradientBoostingClassifier(
+                max_iter=rounds, max_leaf_nodes=8, learning_rate=0.1, min_samples_leaf=10, random_state=seed
+            )
+            chances = trees.fit(table[train], codes[train]).predict_proba(table[test])
+        loss[test] = -np.log(np.maximum(chances[np.arange(test.sum()), codes[test]], 1e-12))
+        right[test] = chances.argmax(axis=1) == codes[test]
+    return loss, right
+
+
+def _gain(gain: np.ndarray, subject: Subject) -> Estimate:
+    rows = by_unit(gain, subject.data)
+    low, high = t_interval(rows, 0.95)
+    return Estimate(rows.mean(), low=low, high=high, method=_METHOD, n=len(rows), confidence=0.95, units="nats")
+
+
+def _entropy(codes: np.ndarray) -> float:
+    fraction = np.bincount(codes) / len(codes)
+    return float(-(fraction[fraction > 0] * np.log(fraction[fraction > 0])).sum())
+
+
+def _by_variable(subject: Subject, codes: np.ndarray) -> list[Fields]:
+    """Return what each hidden variable alone shares with the domain, as a fraction of the smaller entropy."""
+    named = {f"node {name}": channel.most_likely for name, channel in subject.nodes.items() if len(subject.nodes) > 1}
+    if not named and subject.latents is not None and subject.clusters is None:
+        named = {f"latent {i + 1}": bins(column) for i, column in enumerate(subject.latents.mean.T)}
+    blocks = jackknife_blocks(len(codes), subject.data.units, subject.settings.seed)
+    return [{"name": name, "fraction": list(shared_entropy(values, codes, blocks))} for name, values in named.items()]
+
+
+def _verdict(numbers: dict[str, Number]) -> Verdict:
+    told, beyond = (numbers[f"domain told by the {what}"] for what in ("latents", "modalities beyond the latents"))
+    whole = numbers["entropy of the domain"].value
+    guessed, chance = numbers["domain guessed from the latents"].value, numbers["domain guessed without looking"].value
+    sentence = (
+        f"from the latents a classifier names the domain of {guessed:.0%} of new rows ({chance:.0%} without looking): they tell "
+        f"{_nats(told)} of the {whole:.2f} nats that name it; the modalities tell another {_nats(beyond)}."
+    )
+    return Verdict("cannot say", sentence, {}, "more rows in each domain")
+
+
+def _nats(estimate: Number) -> str:
+    assert isinstance(estimate, Estimate)
+    return f"{max(float(estimate), 0.0):.2f} [{max(estimate.low, 0.0):.2f}, {max(estimate.high, 0.0):.2f}]"

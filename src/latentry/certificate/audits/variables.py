@@ -1,0 +1,176 @@
+"""What the hidden variables are: their values, what each moves, what they share with each other and with known factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from latentry.certificate.audits.explained_variance import (
+    Fraction,
+    bins,
+    explained,
+    jackknife_blocks,
+    shared_entropy,
+)
+from latentry.certificate.leading_components import flat, is_label, rows_in_words, some_rows
+from latentry.certificate.question import Fields, Number, Part
+from latentry.certificate.subject import Subject
+from latentry.contracts import HasDoubts
+from latentry.evidence import Estimate, Verdict
+
+__all__ = ["variables"]
+
+_MOST = 4000  # rows
+_VARIABLES = 12  # that are described one by one
+_COLUMNS = 3  # of a table that are named for each variable
+_NAMELESS = 12  # columns without names, above which a modality is taken as a curve or a profile
+_COPY = 0.9  # fraction of the entropy that copies share
+_SILENT = 0.02  # nats in a variable that is as good as constant
+_MOVED = "fraction of the variance (epsilon squared), jackknife interval"
+_SHARED = "fraction of the smaller entropy, jackknife interval"
+
+
+class _Variable(NamedTuple):
+    """A hidden variable: its name, and its value or bin in each row."""
+
+    name: str
+    kind: str
+    codes: np.ndarray
+    values: int
+
+
+def variables(subject: Subject) -> Part:
+    """Describe each hidden variable on rows that did not train it.
+
+    Args:
+        subject: Rows and their latents.
+
+    Returns:
+        The part: estimates, without a judgement.
+    """
+    fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
+    blocks = jackknife_blocks(len(fewer.data), fewer.data.units, subject.settings.seed)
+    found = list(_variables(fewer))[:_VARIABLES]
+    numbers: dict[str, Number] = {}
+    described = []
+    for one in found:
+        moved = _moved(one, fewer, blocks)
+        numbers |= {f"{row['column']} by {one.name}": _estimate(row["fraction"], _MOVED, len(blocks)) for row in moved}
+        described.append(_described(one, moved))
+    pairs = _pairs(found, blocks)
+    known = list(_known(found, fewer, blocks))
+    numbers |= {f"shared by {a} and {b}": _estimate(f, _SHARED, len(blocks)) for a, b, f in [*pairs, *known]}
+    details: Fields = {
+        "variables": described,
+        "pairs": [{"a": a, "b": b, "fraction": list(f)} for a, b, f in pairs],
+        "known": [{"variable": a, "factor": b, "fraction": list(f)} for a, b, f in known],
+    }
+    notes = (f"Measured on {rows_in_words(len(blocks), len(subject.data))}.", *_doubts(subject))
+    return Part("variables", _verdict(described, pairs), {}, numbers, notes, (), details)
+
+
+def _estimate(fraction: Fraction, method: str, rows: int) -> Estimate:
+    return Estimate(
+        fraction.value, low=fraction.low, high=fraction.high, method=method, n=rows, confidence=0.95, units="fraction"
+    )
+
+
+def _variables(subject: Subject) -> Iterator[_Variable]:
+    """Yield the nodes where there are several; else the cluster, or each continuous latent."""
+    if len(subject.nodes) > 1:
+        for name, channel in subject.nodes.items():
+            yield _Variable(f"node {name}", "node", channel.most_likely, channel.probabilities.shape[1])
+    elif subject.clusters is not None:
+        yield _Variable("Λ", "label", subject.clusters.most_likely, subject.clusters.probabilities.shape[1])
+    elif subject.latents is not None:
+        columns = subject.latents.mean.T
+        for i, column in enumerate(columns):
+            name = f"latent {i + 1}" if len(columns) > 1 else "Λ"
+            yield _Variable(name, "number", bins(column), 0)
+
+
+def _described(one: _Variable, moved: list[Fields]) -> Fields:
+    fractions = np.bincount(one.codes, minlength=max(one.values, 1)) / len(one.codes)
+    likely = fractions[fractions > 0]
+    entropy = float(-(likely * np.log(likely)).sum()) if one.values else None
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "values": one.values or None,
+        "fractions": [round(float(f), 4) for f in fractions] if one.values else [],
+        "entropy": None if entropy is None else round(entropy, 4),
+        "silent": bool(entropy is not None and entropy < _SILENT),
+        "moves": [{**row, "fraction": list(row["fraction"])} for row in moved],
+    }
+
+
+def _moved(one: _Variable, subject: Subject, blocks: np.ndarray) -> list[Fields]:
+    """Return the fraction of each modality's variance that goes with the variable, and the columns that follow it most."""
+    rows: list[Fields] = []
+    data = subject.observables
+    for name in data.names:
+        seen = np.flatnonzero(data.observed[name])
+        if np.dtype(data[name].dtype).kind not in "fiub" or is_label(data, name) or len(seen) < 40:
+            continue
+        table = flat(np.asarray(data[name])[seen])
+        spread = table.std(axis=0)
+        scaled = table / np.where(spread > 0, spread, 1.0) if np.asarray(data[name]).ndim == 2 else table
+        whole, columns = explained(one.codes[seen], scaled, blocks[seen])
+        rows.append({"modality": name, "column": name, "whole": True, "fraction": whole})
+        if (
+            np.asarray(data[name]).ndim == 2
+            and table.shape[1] > 1
+            and (name in data.columns or table.shape[1] <= _NAMELESS)
+        ):
+            rows += _strongest(name, data.columns.get(name), columns)
+    return rows
+
+
+def _strongest(name: str, named: tuple[str, ...] | None, columns: list[Fraction]) -> list[Fields]:
+    order = sorted(range(len(columns)), key=lambda i: -columns[i].value)[:_COLUMNS]
+    return [
+        {
+            "modality": name,
+            "column": named[i] if named else f"{name} {i + 1}",
+            "whole": False,
+            "fraction": columns[i],
+        }
+        for i in order
+        if columns[i].low > 0
+    ]
+
+
+def _pairs(found: list[_Variable], blocks: np.ndarray) -> list[tuple[str, str, Fraction]]:
+    return [(a.name, b.name, shared_entropy(a.codes, b.codes, blocks)) for a, b in combinations(found, 2)]
+
+
+def _known(found: list[_Variable], subject: Subject, blocks: np.ndarray) -> Iterator[tuple[str, str, Fraction]]:
+    """Yield what each variable shares with each known factor."""
+    for name, values in subject.data.factors.items():
+        if values.ndim != 1 or len(np.unique(values)) < 2:
+            continue
+        labels = values.dtype.kind in "iubU" and len(np.unique(values)) < len(values) / 4
+        if not labels and values.dtype.kind not in "fiu":
+            continue
+        codes = np.unique(values, return_inverse=True)[1] if labels else bins(np.asarray(values, dtype=float))
+        for one in found:
+            yield one.name, name, shared_entropy(one.codes, codes, blocks)
+
+
+def _doubts(subject: Subject) -> tuple[str, ...]:
+    """Return what the model warns of itself."""
+    said = subject.model.doubts() if isinstance(subject.model, HasDoubts) else ()
+    return tuple(f"The model warns: {doubt}" for doubt in said)
+
+
+def _verdict(described: list[Fields], pairs: list[tuple[str, str, Fraction]]) -> Verdict:
+    silent = [one["name"] for one in described if one["silent"]]
+    copies = [(a, b) for a, b, fraction in pairs if fraction.value > _COPY]
+    count = len(described)
+    sentence = f"{count} hidden variable{'s' * (count != 1)}: {', '.join(one['name'] for one in described)}."
+    sentence += "".join(f" {a} and {b} are copies of each other." for a, b in copies)
+    sentence += "".join(f" {name} has one value in nearly all rows." for name in silent)
+    return Verdict("cannot say", sentence, {}, "restarts, which show whether the same variables come again")

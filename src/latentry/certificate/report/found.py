@@ -1,0 +1,73 @@
+"""The top of the page: what was found, variable by variable; what may not be said; what would settle more."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.report.html_pieces import bullets, chip
+from latentry.certificate.statements import Statement
+
+__all__ = ["found_box"]
+
+_TOGETHER = ("Λ", "")
+_FIRST = 4  # statements of a group that are shown at once
+
+
+def found_box(certificate: Certificate, pictures: Mapping[str, str]) -> str:
+    """Return the statements in groups, one for each hidden variable and one for all together.
+
+    Args:
+        certificate: To be shown.
+        pictures: HTML of what each variable does, by its name.
+
+    Returns:
+        HTML.
+    """
+    groups = list(_groups(certificate.statements))
+    body = "".join(_group(title, some, pictures) for title, some in groups)
+    known = '<p class="question">Each sentence may be quoted with its grade. <a href="#grades">What the grades mean.</a></p>'
+    found = (
+        f'<section class="card top" id="found"><h2>What was found</h2>{known}<div class="found">{body}</div></section>'
+    )
+    return found + _limits(certificate)
+
+
+def _groups(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
+    """Yield statements about each variable, then those about several or all of them."""
+    names = [one.about for one in statements if one.topic == "variable"]
+    several = len(names) > 1
+    for name in names if several else ():
+        yield name, [one for one in statements if one.about == name]
+    rest = [one for one in statements if not several or one.about not in names]
+    if rest:
+        yield ("all together" if several else ""), rest
+
+
+def _group(title: str, statements: Sequence[Statement], pictures: Mapping[str, str]) -> str:
+    head = f"<h3>{html.escape(title[:1].upper() + title[1:])}</h3>" if title else ""
+    first = _FIRST if title in pictures else 2 * _FIRST
+    shown, folded = statements[:first], statements[first:]
+    more = f"<details><summary>{len(folded)} more</summary>{_items(folded)}</details>" if folded else ""
+    drawn = pictures.get(title or "Λ", "")
+    return f"<div{'' if title in pictures else ' class=whole'}>{head}{drawn}{_items(shown)}{more}</div>"
+
+
+def _items(statements: Sequence[Statement]) -> str:
+    return "".join(
+        f'<div class="statement" data-topic="{one.topic}">{chip(one.grade)}<p>{html.escape(one.sentence)}</p></div>'
+        for one in statements
+    )
+
+
+def _limits(certificate: Certificate) -> str:
+    boxes = {
+        "may-not": ("You may not say", certificate.may_not_say),
+        "next": ("What would settle more", certificate.next_steps),
+    }
+    return "".join(
+        f'<section class="card top" id="{name}"><h2>{title}</h2>{bullets(sentences)}</section>'
+        for name, (title, sentences) in boxes.items()
+        if sentences
+    )

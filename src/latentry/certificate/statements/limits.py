@@ -1,0 +1,148 @@
+"""What may not be said, and what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from latentry.certificate.question import MIXED, Fields, Part
+from latentry.certificate.statements.natural import naturality_errors
+from latentry.certificate.statements.statement import capital, joined
+from latentry.certificate.statements.write import are, called, silent_modalities
+from latentry.evidence import STATUS_ORDER, Bound, Estimate
+
+__all__ = ["may_not_say", "next_steps"]
+
+_REACHED = ("certified", "supported")
+_TOLD_APART = "samples told from new rows"
+_CLEARLY = 0.75
+_MEASURED = 1000  # rows of an estimate of information: more would not be looked at
+
+
+def may_not_say(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> tuple[str, ...]:
+    """Return sentences that the rows do not allow, each with the reason.
+
+    Args:
+        parts: Of a certificate.
+        subject: What was certified.
+        settings: What was declared.
+
+    Returns:
+        Sentences that begin with "That".
+    """
+    return tuple(_limits(parts, called(subject), float(settings["epsilon"])))
+
+
+def _limits(parts: Mapping[str, Part], name: str, epsilon: float) -> Iterator[str]:
+    controls, informative = parts.get("controls"), parts.get("informative")
+    if controls is not None and not controls.verdict.certified:
+        yield f"That anything on this page holds: {controls.verdict.sentence}"
+    if informative is not None:
+        silent, known = silent_modalities(informative)
+        if known and len(silent) == len(known):
+            yield f"That {name} {are(name)} of any use for these data: nothing beyond chance was found in any modality."
+    yield from _not_true(parts, name)
+    if "natural" in parts:
+        yield from _not_natural(parts["natural"], name, epsilon)
+    if "causal" in parts:
+        yield from _not_causal(parts["causal"])
+    if "fit" in parts:
+        yield from _not_fitting(parts["fit"])
+
+
+def _not_true(parts: Mapping[str, Part], name: str) -> Iterator[str]:
+    part = parts.get("identifiable")
+    if part is not None and part.verdict.status not in _REACHED:
+        yield f"That {name} {are(name)} the true hidden cause, or would be found by another model: {part.verdict.sentence}"
+
+
+def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
+    """Name latents that are not natural within what was declared, and answers that do not reach mixtures."""
+    if not part.details.get("table"):
+        yield f"That {name} {are(name)} what several measurements have in common: {part.verdict.sentence}"
+        return
+    bad = [e for e in naturality_errors(part) if e.low > epsilon]
+    if bad:
+        words = joined(f"{name if e.latent == 'Λ' else e.latent} (error at least {e.low:.2f} nats)" for e in bad)
+        yield f"That {words} {'is' if len(bad) == 1 else 'are'} what all modalities have in common, and all of it."
+    if not bad and part.verdict.status not in _REACHED:
+        yield f"That {name} {are(name)} natural within {epsilon:g} nats: {part.verdict.sentence}"
+    mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
+    best = max((v.status for v in mixed), key=STATUS_ORDER.index, default="certified")
+    if part.verdict.status in _REACHED and best not in _REACHED:
+        yield "That it is natural for rows whose domain is not known: the answer holds within each domain."
+
+
+def _not_causal(part: Part) -> Iterator[str]:
+    loose = part.details.get("cpdag", {}).get("reversible", ())
+    if loose:
+        edges = joined(f"{a} — {b}" for a, b in loose)
+        yield f"Which way {edges} points: no observation decides it."
+    yield "That an arrow is a cause: a common cause of two nodes that was left out would look the same."
+    if part.verdict.status == "refuted":
+        yield f"That the graph is right: {part.verdict.sentence}"
+
+
+def _not_fitting(part: Part) -> Iterator[str]:
+    if part.verdict.status == "refuted":
+        yield f"That the model describes new rows: {part.verdict.sentence}"
+    area = next((n for title, n in part.numbers.items() if title.startswith(_TOLD_APART)), None)
+    if isinstance(area, Bound) and area.value >= _CLEARLY:
+        told = f"a classifier tells them apart (area under the curve {area.value:.2f})"
+        yield f"That rows drawn from the model are like new rows: {told}."
+    dead = part.lines.get("no dead latents")
+    if dead is not None and dead.refuted:
+        yield f"That every latent means something: {dead.sentence}"
+    again = part.lines.get("restarts agree")
+    if again is not None and again.refuted:
+        yield f"That these latents are the only ones the data allow: {again.sentence}"
+    if again is not None and again.status == "cannot say" and not again.evidence:
+        yield f"That another fit would find the same: {again.sentence}"
+
+
+def next_steps(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> tuple[str, ...]:
+    """Return what would settle more: rows, domains, restarts or experiments, with numbers where they were planned.
+
+    Args:
+        parts: Of a certificate.
+        subject: What was certified.
+        settings: What was declared.
+
+    Returns:
+        Sentences.
+    """
+    return tuple(dict.fromkeys(_steps(parts, called(subject))))
+
+
+def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
+    for title, words in (
+        ("natural", f"whether {name} {are(name)} natural"),
+        ("identifiable", "whether the data determine the latents"),
+        ("causal", "the graph"),
+        ("fit", "the fit"),
+    ):
+        part = parts.get(title)
+        if part is not None and part.verdict.change and part.verdict.status not in _REACHED:
+            yield f"To settle {words}: {part.verdict.change}."
+    fit = parts.get("fit")
+    for claim in () if fit is None else fit.lines.values():
+        if claim.change and claim.status not in _REACHED:
+            yield f"{capital(claim.sentence).rstrip('.')}: {claim.change}."
+    yield from _sharper(parts)
+
+
+def _sharper(parts: Mapping[str, Part]) -> Iterator[str]:
+    """Plan the rows at which the widest interval of information would be half as wide: four times as many."""
+    part = parts.get("informative")
+    found = (
+        []
+        if part is None
+        else [
+            (n, e)
+            for n, e in part.numbers.items()
+            if isinstance(e, Estimate) and e.n < _MEASURED and e.high - e.low > 0.2
+        ]
+    )
+    if found:
+        name, widest = max(found, key=lambda pair: pair[1].high - pair[1].low)
+        width = widest.high - widest.low
+        yield f"To halve the interval of {name}, which is {width:.2f} nats wide on {widest.n:,} rows: about {4 * widest.n:,} rows."

@@ -1,0 +1,279 @@
+"""Statements about naturality: between which ends each error lies, whatever threshold was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from latentry.certificate.question import MIXED, Fields, Part
+from latentry.certificate.statements.statement import Statement, capital, joined, nats
+from latentry.evidence import Estimate, Status
+
+__all__ = ["Errors", "Told", "about_naturality", "naturality_errors"]
+
+Told = Mapping[tuple[str, str], Estimate]
+
+_POOLED = "all rows pooled"
+_MEDIATION = "mediation error"
+_TELLS, _HIDES = 0.25, 0.5  # fractions of its entropy that a modality leaves open of a variable that it shows, or hides
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of one latent in one kind of place.
+
+    Args:
+        latent: Its name.
+        where: In words; empty where there is one place.
+        mediation: Rows of the table about mediation.
+        redundancy: Rows about each modality, by its name.
+        entropy: Of the latent, where it has finitely many values.
+    """
+
+    latent: str
+    where: str
+    mediation: tuple[Fields, ...]
+    redundancy: dict[str, tuple[Fields, ...]]
+    entropy: float | None
+
+    @property
+    def low(self) -> float:
+        """Return what the largest error is at least, in some of the places: every smaller threshold is refuted."""
+        rows = [*self.mediation, *(row for rows in self.redundancy.values() for row in rows)]
+        return max((row["lower"] or 0.0 for row in rows), default=0.0)
+
+    @property
+    def high(self) -> float | None:
+        """Return what the largest error is at most, in all of the places: every larger threshold is certified."""
+        return _largest([*self.mediation, *(row for rows in self.redundancy.values() for row in rows)])
+
+    def confidence(self, level: float) -> float:
+        """Return the smallest confidence of the bounds.
+
+        Args:
+            level: Where a row has none of its own.
+
+        Returns:
+            A probability.
+        """
+        rows = [*self.mediation, *(row for rows in self.redundancy.values() for row in rows)]
+        return min([1 - level, *(row["confidence"] for row in rows if row.get("confidence") is not None)])
+
+    @property
+    def high_for_predictors(self) -> float | None:
+        """Return the same with mediation as far as predictors see."""
+        seen = [row["upper"] if row["upper"] is not None else _gain(row) for row in self.mediation]
+        rest = _largest([row for rows in self.redundancy.values() for row in rows])
+        return None if rest is None or None in seen else max([rest, *(one for one in seen if one is not None)])
+
+
+def _gain(row: Fields) -> float | None:
+    return row.get("for_predictors") if row["status"] == "supported" else None
+
+
+def naturality_errors(part: Part) -> list[Errors]:
+    """Return the errors of each latent in each domain, or on all rows where there are no domains.
+
+    Args:
+        part: "natural" of a certificate.
+
+    Returns:
+        One for each latent that was judged.
+    """
+    table: Sequence[Fields] = part.details.get("table", ())
+    return [
+        _errors(name, [row for row in table if row["latent"] == name], part)
+        for name in dict.fromkeys(row["latent"] for row in table)
+    ]
+
+
+def _errors(name: str, rows: list[Fields], part: Part) -> Errors:
+    domains = [row for row in rows if row["place"] not in (MIXED, _POOLED)]
+    used = domains or [row for row in rows if row["place"] == _POOLED]
+    places = list(dict.fromkeys(row["place"] for row in used))
+    where = f" in each of the {len(places)} domains" if domains else ""
+    modalities = dict.fromkeys(row["error"] for row in used if not row["error"].startswith(_MEDIATION))
+    return Errors(
+        name,
+        where,
+        tuple(row for row in used if row["error"].startswith(_MEDIATION)),
+        {
+            error.removeprefix("redundancy error of "): tuple(r for r in used if r["error"] == error)
+            for error in modalities
+        },
+        part.details.get("entropies", {}).get(name),
+    )
+
+
+def about_naturality(part: Part, told: Told, called: str, level: float) -> Iterator[Statement]:
+    """Yield where each latent shows, what is shared beyond it, and between which ends its naturality error lies.
+
+    Args:
+        part: "natural" of a certificate.
+        told: What each modality tells of each latent, by the names of both.
+        called: What Λ is called.
+        level: Probability that a bound is wrong.
+
+    Returns:
+        An iterator over statements.
+    """
+    for errors in naturality_errors(part):
+        if errors.entropy is not None and errors.entropy < 0.02:
+            continue
+        name = called if errors.latent == "Λ" else errors.latent
+        yield from _whole(errors, name, level)
+        yield from _where_it_shows(errors, name, level)
+        yield from _where_it_hides(
+            errors, name, {m: e for (latent, m), e in told.items() if latent == _measured_as(errors.latent)}
+        )
+        yield from _beyond(errors, name, level)
+
+
+def _whole(errors: Errors, name: str, level: float) -> Iterator[Statement]:
+    held = "" if errors.entropy is None else f", of the {errors.entropy:.2f} that it holds"
+    low = max(errors.low, 0.0)
+    bounded = errors.high is not None
+    high = errors.high if bounded else errors.high_for_predictors
+    if high is None or low > high:
+        return
+    how = "" if bounded else " as far as predictors see"
+    sentence = f"The naturality error of {name} lies between {low:.2f} and {high:.2f} nats{errors.where}{how}{held}."
+    grade: Status = "certified" if bounded else "supported"
+    yield Statement(
+        "natural", errors.latent, sentence, grade, low, high, "nats", errors.entropy, errors.confidence(level)
+    )
+
+
+def _measured_as(latent: str) -> str:
+    """Return the name that the part on information has for a latent."""
+    return "Λ" if latent == "the cluster" else latent
+
+
+def _where_it_shows(errors: Errors, name: str, level: float) -> Iterator[Statement]:
+    """Say how much of the latent each modality alone leaves open, at most."""
+    ends = {modality: _ends(rows) for modality, rows in errors.redundancy.items()}
+    tops = {modality: high for modality, (_, high) in ends.items() if high is not None}
+    if not tops:
+        return
+    low, high = max(low for low, _ in ends.values()), max(tops.values()) if len(tops) == len(ends) else None
+    sentence = capital(_left_open(tops, name, errors))
+    yield Statement(
+        "natural", errors.latent, sentence, "certified", low, high, "nats", errors.entropy, errors.confidence(level)
+    )
+
+
+def _left_open(tops: dict[str, float], name: str, errors: Errors) -> str:
+    whole, where = errors.entropy, errors.where
+    of = f"of {name}" if whole is None else f"of its {whole:.2f} nats"
+    unit = " nats" if whole is None else ""
+    shows = [m for m, high in tops.items() if whole is not None and high <= _TELLS * whole]
+    if shows:
+        each = f"each of {joined(shows)}" if len(shows) > 1 else joined(shows)
+        most = max(tops[m] for m in shows)
+        return f"{each} alone determines {name}: it leaves at most {most:.2f} {of} open{where}."
+    words = [f"{modality} alone leaves at most {high:.2f}{unit}" for modality, high in tops.items()]
+    return f"{joined(words)} {of} open{where}." if whole is None else f"of {name}, {joined(words)} {of} open{where}."
+
+
+def _where_it_hides(errors: Errors, name: str, told: Mapping[str, Estimate]) -> Iterator[Statement]:
+    """Say which modalities tell less than half of a latent: estimates, since nothing bounds what a better reader would see."""
+    whole = errors.entropy
+    known = {m: e for m, e in told.items() if whole is not None and e.high == e.high and e.high <= _HIDES * whole}
+    if whole is None or not known:
+        return
+    words = joined(f"{modality} tells {nats(e)}" for modality, e in known.items())
+    seen = [m for m, rows in errors.redundancy.items() if (_largest(rows) or whole) <= _TELLS * whole]
+    tail = f": {name} shows in {joined(seen)} and little in {joined(known)}" if seen else ""
+    sentence = f"Of the {whole:.2f} nats of {name}, {words}{tail}."
+    low, high = min(e.low for e in known.values()), max(e.high for e in known.values())
+    yield Statement("natural", errors.latent, sentence, "measured", max(low, 0.0), high, "nats", whole, 0.95)
+
+
+def _between(low: float, high: float | None) -> str:
+    if high is None:
+        return f"at least {low:.2f}" if low > 0 else "an unknown amount"
+    return f"between {low:.2f} and {high:.2f}" if low > 0.005 else f"at most {high:.2f}"
+
+
+def _beyond(errors: Errors, name: str, level: float) -> Iterator[Statement]:
+    """Say what the modalities share beyond the latent."""
+    rows = errors.mediation
+    if not rows:
+        return
+    modalities, where = joined(errors.redundancy), errors.where
+    low, high = _ends(rows)
+    against = [row for row in rows if row["status"] == "refuted"]
+    least = max((row["lower"] or 0.0 for row in against), default=0.0)
+    if against:
+        place = "" if len(rows) == 1 else f" in {joined(row['place'] for row in against)}"
+        shared = f"{modalities} still share at least {least:.2f} nats{place}"
+        sentence = f"Given {name}, {shared}: {name} is not all that they have in common."
+        yield Statement(
+            "natural",
+            errors.latent,
+            sentence,
+            "certified",
+            least,
+            high,
+            "nats",
+            errors.entropy,
+            errors.confidence(level),
+        )
+    elif high is not None:
+        sentence = f"Given {name}, {modalities} share {_between(low, high)} nats{where}."
+        yield Statement(
+            "natural", errors.latent, sentence, "certified", low, high, "nats", errors.entropy, errors.confidence(level)
+        )
+    else:
+        yield _untold(errors, name, modalities, level)
+
+
+def _untold(errors: Errors, name: str, modalities: str, level: float) -> Statement:
+    """Say what tests and predictors found of mediation that nothing bounds from above."""
+    rows, where = errors.mediation, errors.where
+    tested = [row["p"] for row in rows if row["p"] is not None]
+    gains = [_gain(row) for row in rows]
+    statuses = {row["status"] for row in rows}
+    if None not in gains:
+        gain = max(g for g in gains if g is not None)
+        seen = f"at most {gain:.2f} nats{where} as far as predictors see"
+        sentence = f"Given {name}, {modalities} share {seen}, and no test finds more."
+        return Statement(
+            "natural", errors.latent, sentence, "supported", 0.0, gain, "nats", errors.entropy, errors.confidence(level)
+        )
+    if statuses <= {"not refuted", "supported"} and tested:
+        least = f"smallest p of {len(tested)}: {min(tested):.2g}"
+        sentence = f"No test finds anything that {modalities} share beyond {name}{where} ({least})."
+        return Statement(
+            "natural",
+            errors.latent,
+            sentence,
+            "not refuted",
+            0.0,
+            None,
+            "nats",
+            errors.entropy,
+            errors.confidence(level),
+        )
+    sentence = f"How much {modalities} share beyond {name} is open{where}."
+    return Statement(
+        "natural",
+        errors.latent,
+        sentence,
+        "cannot say",
+        _ends(rows)[0],
+        None,
+        "nats",
+        errors.entropy,
+        errors.confidence(level),
+    )
+
+
+def _ends(rows: Sequence[Fields]) -> tuple[float, float | None]:
+    """Return what an error is at least in every place, and at most in all."""
+    return min((row["lower"] or 0.0 for row in rows), default=0.0), _largest(rows)
+
+
+def _largest(rows: Sequence[Fields]) -> float | None:
+    uppers = [row["upper"] for row in rows]
+    return None if not uppers or None in uppers else max(uppers)

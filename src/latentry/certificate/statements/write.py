@@ -1,0 +1,227 @@
+"""All statements of a certificate, in the order in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from latentry.certificate.question import Fields, Part
+from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
+from latentry.certificate.statements.natural import about_naturality
+from latentry.certificate.statements.statement import Statement, capital, joined, nats
+from latentry.evidence import Bound, Estimate
+
+__all__ = ["are", "called", "may_say", "silent_modalities", "statements"]
+
+_RECONSTRUCTED = "reconstruction of "
+_QUOTABLE = ("certified", "supported", "measured", "not refuted")
+
+
+def called(subject: Fields) -> str:
+    """Return what Λ is called in sentences.
+
+    Args:
+        subject: Of a certificate.
+
+    Returns:
+        "the label", "the cluster", "the latent" or "the latents".
+    """
+    words = str(subject["latent"])
+    if words.startswith("labels"):
+        return "the label"
+    if subject.get("values"):
+        return "the cluster"
+    return "the latents" if (subject.get("latents") or 0) > 1 else "the latent"
+
+
+def are(name: str) -> str:
+    """Return the verb that goes with a name.
+
+    Args:
+        name: From `called`.
+
+    Returns:
+        "are" or "is".
+    """
+    return "are" if name == "the latents" else "is"
+
+
+def statements(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> tuple[Statement, ...]:
+    """Write down what the parts of a certificate found, as sentences with numbers.
+
+    Args:
+        parts: Of a certificate.
+        subject: What was certified.
+        settings: What was declared.
+
+    Returns:
+        Statements, findings first.
+    """
+    return tuple(_all(parts, called(subject), float(settings["level"])))
+
+
+def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Statement]:
+    if "variables" in parts:
+        yield from about_variables(parts["variables"], name)
+        yield from about_dependence(parts["variables"], name)
+    if "informative" in parts:
+        yield from _information(parts["informative"], name)
+    if "natural" in parts:
+        yield from about_naturality(parts["natural"], _told(parts), name, level)
+    if "domains" in parts:
+        yield from _domains(parts["domains"], name)
+    if "variables" in parts:
+        yield from about_factors(parts["variables"], name)
+    if "identifiable" in parts:
+        yield from _identifiable(parts["identifiable"])
+    if "causal" in parts:
+        yield from _graph(parts["causal"])
+    if "fit" in parts:
+        yield from _fit(parts["fit"], level)
+
+
+def may_say(written: tuple[Statement, ...]) -> tuple[str, ...]:
+    """Return the sentences that may be quoted, each with its grade.
+
+    Args:
+        written: Statements of a certificate.
+
+    Returns:
+        Sentences.
+    """
+    return tuple(f"{one.sentence} ({one.grade})" for one in written if one.grade in _QUOTABLE)
+
+
+def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
+    """Return the modalities about which the latent says nothing beyond chance, and all that were measured.
+
+    Args:
+        part: "informative" of a certificate.
+
+    Returns:
+        Names, and names.
+    """
+    rows = {row["about"] for row in part.details.get("table", ()) if row["about"] != "domain"}
+    known = {name: part.numbers[f"I(Λ; {name})"] for name in sorted(rows) if f"I(Λ; {name})" in part.numbers}
+    measured = {n: e for n, e in known.items() if isinstance(e, Estimate) and float(e) == float(e) and e.low == e.low}
+    return [name for name, e in measured.items() if e.low <= 0], list(measured)
+
+
+def _information(part: Part, name: str) -> Iterator[Statement]:
+    silent, known = silent_modalities(part)
+    if not known:
+        return
+    amounts = {modality: part.numbers[f"I(Λ; {modality})"] for modality in known}
+    say = "say" if name == "the latents" else "says"
+    if len(silent) == len(known):
+        high = max(e.high for e in amounts.values() if isinstance(e, Estimate))
+        sentence = (
+            f"{capital(name)} {say} nothing beyond chance about {joined(known)}, at most {max(high, 0.0):.2f} nats: "
+            "for these data worthless."
+        )
+        yield Statement("information", "Λ", sentence, "measured", 0.0, high, confidence=0.95)
+        return
+    words = joined(f"{nats(e)} nats about {modality}" for modality, e in amounts.items() if modality not in silent)
+    tail = f", and nothing beyond chance about {joined(silent)}" if silent else ""
+    low = min(e.low for e in amounts.values() if isinstance(e, Estimate))
+    high = max(e.high for e in amounts.values() if isinstance(e, Estimate))
+    sentence = f"{capital(name)} {say} {words}{tail}."
+    yield Statement("information", "Λ", sentence, "measured", max(low, 0.0), high, confidence=0.95)
+
+
+def _told(parts: Mapping[str, Part]) -> dict[tuple[str, str], Estimate]:
+    """Return what was measured of each latent and modality."""
+    part = parts.get("informative")
+    rows = () if part is None else part.details.get("table", ())
+    found = (
+        {(row["latent"], row["about"]): part.numbers.get(f"I({row['latent']}; {row['about']})") for row in rows}
+        if part
+        else {}
+    )
+    return {key: e for key, e in found.items() if isinstance(e, Estimate) and key[1] != "domain"}
+
+
+def _domains(part: Part, name: str) -> Iterator[Statement]:
+    told, beyond = (
+        part.numbers.get(f"domain told by the {what}") for what in ("latents", "modalities beyond the latents")
+    )
+    if not isinstance(told, Estimate) or not isinstance(beyond, Estimate):
+        return
+    whole = _value(part, "entropy of the domain")
+    guessed, chance = _value(part, "domain guessed from the latents"), _value(part, "domain guessed without looking")
+    right = f"{100 * guessed:.0f} % of rows guessed right, {100 * chance:.0f} % without looking"
+    if told.low <= 0:
+        sentence = (
+            f"From {name} the domain of a row is not told: {nats(told)} of the {whole:.2f} nats that name it ({right})."
+        )
+    else:
+        which = _which(part)
+        sentence = f"The domain shows in {name}: {nats(told)} of the {whole:.2f} nats that name it ({right}){which}."
+    yield Statement("domain", "Λ", sentence, "measured", max(told.low, 0.0), max(told.high, 0.0), "nats", whole, 0.95)
+    if beyond.low <= 0:
+        sentence = f"Given {name}, classifiers see no further difference between the domains: {nats(beyond)} nats."
+    else:
+        sentence = (
+            f"Given {name}, the domains still differ in what was measured: {nats(beyond)} nats more of the domain."
+        )
+    yield Statement(
+        "domain", "Λ", sentence, "measured", max(beyond.low, 0.0), max(beyond.high, 0.0), "nats", whole, 0.95
+    )
+
+
+def _which(part: Part) -> str:
+    """Name the variable that follows the domain most, where there are several."""
+    rows = part.details.get("variables", ())
+    if len(rows) < 2:
+        return ""
+    most = max(rows, key=lambda row: row["fraction"][0])
+    return f", most of all in {most['name']}"
+
+
+def _value(part: Part, name: str) -> float:
+    number = part.numbers[name]
+    return number.value if isinstance(number, Bound) else float(number)
+
+
+def _identifiable(part: Part) -> Iterator[Statement]:
+    if part.verdict.status in ("certified", "supported"):
+        yield Statement("identifiable", "Λ", capital(part.verdict.sentence), part.verdict.status, unit="")
+
+
+def _graph(part: Part) -> Iterator[Statement]:
+    strengths = [(a, b, value) for a, b, value in part.details.get("strengths", ())]
+    directed = {tuple(edge) for edge in part.details.get("cpdag", {}).get("compelled", ())}
+    for a, b, value in strengths:
+        how = part.numbers.get(f"share of draws that join {a} and {b}")
+        again = (
+            "" if not isinstance(how, Bound) else f"; {100 * how.value:.0f} % of searches on resampled rows join them"
+        )
+        arrow = f"{a} → {b}" if (a, b) in directed else f"{a} — {b}, whose direction is open"
+        sentence = f"The graph joins {arrow}: {value:.2f} nats of dependence on new rows{again}."
+        yield Statement("graph", f"{a}, {b}", sentence, "measured", value, value)
+    if not strengths:
+        yield Statement("graph", "", "The graph joins no two nodes.", "measured", 0.0, None)
+    if part.verdict.status in ("not refuted", "refuted"):
+        yield Statement("graph", "", capital(part.verdict.sentence), part.verdict.status)
+
+
+def _fit(part: Part, level: float) -> Iterator[Statement]:
+    verdict = part.verdict
+    gain = verdict.evidence.get("gain per row")
+    if verdict.status in ("certified", "refuted") and gain is not None:
+        yield Statement("fit", "Λ", capital(verdict.sentence), verdict.status, gain.value, None, confidence=1 - level)
+    back = {
+        name.removeprefix(_RECONSTRUCTED).removesuffix(" (R²)"): n
+        for name, n in part.numbers.items()
+        if name.startswith(_RECONSTRUCTED)
+    }
+    if back:
+        values = {name: max(n.value, 0.0) for name, n in back.items() if isinstance(n, Bound)}
+        words = joined(f"{100 * value:.0f} % of the variance of {name}" for name, value in values.items())
+        sentence = f"From its latents the model gives back {words}, on new rows."
+        yield Statement("fit", "Λ", sentence, "measured", min(values.values()), max(values.values()), "fraction", 1.0)
+    for name, claim in part.lines.items():
+        if claim.status != "cannot say" or (name == "restarts agree" and claim.evidence):
+            grade = claim.status if claim.status != "cannot say" else "measured"
+            ends = next(iter(claim.evidence.values()), None)
+            value = None if ends is None else ends.value
+            yield Statement("fit", "Λ", capital(claim.sentence), grade, value, None, "fraction", 1.0)
