@@ -6,8 +6,10 @@ from latentry.certificate.certify import certify
 from latentry.certificate.question import Part
 from latentry.certificate.recheck import Comparison, check
 from latentry.certificate.schema import SCHEMA
+from latentry.certificate.side_by_side import SideBySide
 from latentry.certificate.splitting import FEWEST
 from latentry.certificate.stages import Stage
+from latentry.certificate.statements import Statement
 from latentry.certificate.subject import Settings
 from latentry.certificate.whole_files import write_whole
 
@@ -19,7 +21,9 @@ __all__ = [
     "Comparison",
     "Part",
     "Settings",
+    "SideBySide",
     "Stage",
+    "Statement",
     "certify",
     "check",
     "write_whole",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,14 @@ from pathlib import Path
 from latentry.certificate.citations import bibtex
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.schema import VERSION, require_form
-from latentry.certificate.statements import Statement, may_not_say, may_say, next_steps, statements
+from latentry.certificate.statements import (
+    Statement,
+    may_not_say,
+    may_say,
+    naturality_errors,
+    next_steps,
+    statements,
+)
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.errors import DataError, nearest
@@ -75,6 +83,30 @@ class Certificate:
     def next_steps(self) -> tuple[str, ...]:
         """Return what would settle more: rows, domains, restarts or experiments."""
         return next_steps(self.parts, self.subject, self.settings)
+
+    @property
+    def shown(self) -> Subject | None:
+        """Return the rows and their latents, if this session made the certificate."""
+        return self._shown
+
+    def natural_within(self, epsilon: float) -> dict[str, Verdict]:
+        """Ask afterwards whether each latent is natural within another threshold: the bounds hold for all of them at once.
+
+        Args:
+            epsilon: The largest error that counts as natural, nats.
+
+        Returns:
+            A verdict for each latent, in each domain.
+
+        Raises:
+            DataError: If the threshold is not positive, or naturality was not asked.
+        """
+        if not 0 < epsilon < math.inf:
+            raise DataError(f"epsilon={epsilon}: is no size of an error. Give a positive, finite number of nats.")
+        return {
+            errors.latent: errors.within(epsilon, self.settings["level"])
+            for errors in naturality_errors(self["natural"])
+        }
 
     @property
     def trusted(self) -> bool:

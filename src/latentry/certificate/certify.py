@@ -6,9 +6,10 @@ import platform
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import reduce
 from importlib.metadata import version
 from time import perf_counter
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import jax
 import numpy as np
@@ -21,7 +22,8 @@ from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted
-from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
+from latentry.certificate.side_by_side import SideBySide, compared, named
+from latentry.certificate.splitting import FEWEST, Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
 from latentry.contracts import HasChannel, KeepsFitRecord
@@ -34,11 +36,39 @@ __all__ = ["Latents", "certify"]
 
 # A fitted model, or latents made elsewhere.
 Latents: TypeAlias = HasChannel | Channel | ArrayLike
+Several: TypeAlias = Mapping[str, Latents] | list[HasChannel | Channel | np.ndarray]
 Columns: TypeAlias = Dataset | Mapping[str, ArrayLike] | ArrayLike
 
 
+class Options(TypedDict, total=False):
+    """What `certify` takes besides latents and data; see there."""
+
+    epsilon: float
+    level: float
+    domain: ArrayLike | None
+    groups: ArrayLike | None
+    time: ArrayLike | None
+    blocks: Blocks
+    noise: float
+    quantiser: int | None
+    seen: ArrayLike | None
+    others: Sequence[HasChannel]
+    restarts: int
+    only: Sequence[str] | None
+    seed: int
+    progress: Callable[[str], None] | None
+
+
+@overload
+def certify(latents: Several, data: Columns, **options: Unpack[Options]) -> SideBySide: ...
+
+
+@overload
+def certify(latents: Latents, data: Columns, **options: Unpack[Options]) -> Certificate: ...
+
+
 def certify(
-    latents: Latents,
+    latents: Latents | Several,
     data: Columns,
     *,
     epsilon: float = 0.05,
@@ -55,7 +85,7 @@ def certify(
     only: Sequence[str] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
-) -> Certificate:
+) -> Certificate | SideBySide:
     """Audit latents on rows that did not train them, and say how far they can be trusted.
 
     >>> import latentry as lt
@@ -68,7 +98,8 @@ def certify(
 
     Args:
         latents: a fitted model; or latents made elsewhere, one row for each row of the data: a channel, labels (rows,),
-            or an array of numbers (rows, latents).
+            or an array of numbers (rows, latents). Several of them, as a list or by name in a dictionary, are audited on the
+            rows that trained none of them, and compared.
         data: the rows. If they are those of the fit, only what the fit held out is audited; if they hold the rows of the fit
             and those of `data.split`'s other part, only the latter.
         epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
@@ -88,15 +119,29 @@ def certify(
             `done`, the part's `own` and the `total`.
 
     Returns:
-        The certificate: a verdict, with its evidence, for each part.
+        The certificate: a verdict, with its evidence, for each part; for several latents their certificates side by side.
 
     Raises:
         DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
     settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts))
     chosen = _chosen(only)
-    start = perf_counter()
     rows = _dataset(data, domain).with_groups(groups, time)
+    if isinstance(latents, Mapping) or _is_several(latents):
+        return _side_by_side(named(latents), rows, settings, seen, only, progress)
+    return _one(cast("Latents", latents), rows, settings, chosen, seen, others, progress)
+
+
+def _one(
+    latents: Latents,
+    rows: Dataset,
+    settings: Settings,
+    chosen: Sequence[str],
+    seen: ArrayLike | None,
+    others: Sequence[HasChannel],
+    progress: Callable[[str], None] | None,
+) -> Certificate:
+    start = perf_counter()
     split = without_trained_units(_split(latents, rows, seen), rows)
     fresh = rows.take(split.rows)
     _check_fits(latents, rows)
@@ -114,6 +159,39 @@ def certify(
         made={"at": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": round(perf_counter() - start, 1)},
         _shown=subject,
     )
+
+
+def _is_several(latents: Latents | Several) -> TypeGuard[Sequence[Latents]]:
+    """Return whether a list holds latents, and not the numbers of one."""
+    return isinstance(latents, list | tuple) and any(
+        isinstance(one, HasChannel | Channel | np.ndarray) for one in latents
+    )
+
+
+def _side_by_side(
+    latents: Mapping[str, Latents],
+    rows: Dataset,
+    settings: Settings,
+    seen: ArrayLike | None,
+    only: Sequence[str] | None,
+    progress: Callable[[str], None] | None,
+) -> SideBySide:
+    """Certify each latent on the rows that trained none of them."""
+    trained = {name: None if isinstance(one, HasChannel) else seen for name, one in latents.items()}
+    for one in latents.values():
+        _check_fits(one, rows)
+    splits = [_split(one, rows, trained[name]).rows for name, one in latents.items()]
+    common = reduce(np.intersect1d, splits)
+    if len(common) < FEWEST:
+        raise DataError(
+            f"latents: {len(common)} rows trained none of them, and {FEWEST} are needed. Certify them one by one, or on new rows."
+        )
+    fresh = rows.take(common)
+    certificates = {
+        name: _one(_taken(one, common), fresh, settings, _chosen(only), None, (), progress)
+        for name, one in latents.items()
+    }
+    return compared(certificates, progress)
 
 
 def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None] | None) -> list[tuple[str, Part]]:

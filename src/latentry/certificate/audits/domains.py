@@ -47,10 +47,11 @@ def domains(subject: Subject) -> Part | None:
     seed = stream_seed("certificate/domains", subject.settings.seed)
     blind = _losses(np.zeros((len(codes), 1)), codes, folds, seed)
     seen, both = (_losses(table, codes, folds, seed) for table in (latent, np.hstack([latent, modalities])))
+    told, beyond, whole = _gain(blind[0] - seen[0], fewer), _gain(seen[0] - both[0], fewer), _entropy(codes)
     numbers: dict[str, Number] = {
-        "domain told by the latents": _gain(blind[0] - seen[0], fewer),
-        "domain told by the modalities beyond the latents": _gain(seen[0] - both[0], fewer),
-        "entropy of the domain": Bound(_entropy(codes), "estimate", method="plug-in", n=len(codes)),
+        "domain told by the latents": told,
+        "domain told by the modalities beyond the latents": beyond,
+        "entropy of the domain": Bound(whole, "estimate", method="plug-in", n=len(codes)),
         "domain guessed from the latents": Bound(float(seen[1].mean()), "estimate", method=_METHOD, n=len(codes)),
         "domain guessed without looking": Bound(float(blind[1].mean()), "estimate", method=_METHOD, n=len(codes)),
     }
@@ -58,7 +59,15 @@ def domains(subject: Subject) -> Part | None:
     notes = (
         f"Measured on {rows_in_words(len(codes), len(subject.data))}; what classifiers do not see is not counted.",
     )
-    return Part("domains", _verdict(numbers), {}, numbers, notes, (_METHOD,), details)
+    return Part(
+        "domains",
+        _verdict(told, beyond, whole, (float(seen[1].mean()), float(blind[1].mean()))),
+        {},
+        numbers,
+        notes,
+        (_METHOD,),
+        details,
+    )
 
 
 def _learnable(codes: np.ndarray, folds: np.ndarray, subject: Subject) -> bool:
@@ -80,9 +89,10 @@ def _too_few(count: int) -> Verdict:
 
 def _latent_columns(subject: Subject) -> np.ndarray:
     drawn = draw_of(subject)
-    if isinstance(subject.channel, CategoricalChannel):
-        return np.eye(subject.channel.probabilities.shape[1])[drawn]
-    return drawn
+    if not isinstance(subject.channel, CategoricalChannel):
+        return drawn
+    columns: np.ndarray = np.eye(subject.channel.probabilities.shape[1])[drawn]
+    return columns
 
 
 def _modality_columns(subject: Subject) -> np.ndarray:
@@ -136,17 +146,14 @@ def _by_variable(subject: Subject, codes: np.ndarray) -> list[Fields]:
     return [{"name": name, "fraction": list(shared_entropy(values, codes, blocks))} for name, values in named.items()]
 
 
-def _verdict(numbers: dict[str, Number]) -> Verdict:
-    told, beyond = (numbers[f"domain told by the {what}"] for what in ("latents", "modalities beyond the latents"))
-    whole = numbers["entropy of the domain"].value
-    guessed, chance = numbers["domain guessed from the latents"].value, numbers["domain guessed without looking"].value
+def _verdict(told: Estimate, beyond: Estimate, whole: float, right: tuple[float, float]) -> Verdict:
+    guessed, chance = right
     sentence = (
-        f"from the latents a classifier names the domain of {guessed:.0%} of new rows ({chance:.0%} without looking): they tell "
-        f"{_nats(told)} of the {whole:.2f} nats that name it; the modalities tell another {_nats(beyond)}."
+        f"from the latents a classifier names the domain of {100 * guessed:.0f} % of new rows ({100 * chance:.0f} % without "
+        f"looking): they tell {_nats(told)} of the {whole:.2f} nats that name it; the modalities tell another {_nats(beyond)}."
     )
     return Verdict("cannot say", sentence, {}, "more rows in each domain")
 
 
-def _nats(estimate: Number) -> str:
-    assert isinstance(estimate, Estimate)
+def _nats(estimate: Estimate) -> str:
     return f"{max(float(estimate), 0.0):.2f} [{max(estimate.low, 0.0):.2f}, {max(estimate.high, 0.0):.2f}]"

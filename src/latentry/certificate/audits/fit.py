@@ -53,7 +53,7 @@ def fit(subject: Subject) -> Part:
     """
     numbers, claims = dict(_factors(subject)), {}
     methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
-    if subject.latents is not None:
+    if subject.latents is not None and subject.model is not None:  # noise that was declared is no posterior
         claims[_DEAD] = _collapse(subject.latents, subject.data)
         methods.append("collapse: fraction of the variance that follows the data")
     if subject.model is None:

@@ -15,7 +15,7 @@ from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
-from latentry.natural import Audit, Judge, Rows, as_rows, audit_of, choose_family
+from latentry.natural import Audit, Claim, Judge, Rows, as_rows, audit_of, choose_family
 
 __all__ = ["natural"]
 
@@ -60,8 +60,11 @@ def natural(subject: Subject) -> Part:
             "epsilon": subject.settings.epsilon,
             "rows": list(audits[0].rows) if audits else [],
             "entropies": {
-                one.name: one.main.latent_entropy.value for one in ordered if one.main and one.main.latent_entropy
+                one.name: one.main.latent_entropy.value
+                for one in ordered
+                if one.main is not None and one.main.latent_entropy is not None
             },
+            "empty": {one.name: list(one.main.empty) for one in ordered if one.main is not None and one.main.empty},
         },
     )
 
@@ -207,11 +210,20 @@ def _table(one: Judged) -> list[Fields]:
             "for_predictors": _finite(claim.class_gain),
             "confidence": None if claim.upper is None else claim.upper.confidence,
             "status": claim.verdict.status,
+            "doubt": _doubt(claim),
             "p": min((t.p_value for t in claim.tests), default=None),
         }
         for result in filter(None, (one.split, one.pooled))
         for claim in result.claims
     ]
+
+
+def _doubt(claim: Claim) -> str:
+    """Say why the bounds of a claim do not hold; empty where nothing speaks against them."""
+    if claim.lower is not None and claim.upper is not None and claim.lower.value > claim.upper.value:
+        return "its two bounds contradict each other"
+    against = [one.name for one in claim.verdict.assumptions if one.refuted]
+    return "" if not against or claim.verdict.refuted else f"rows contradict an assumption, that {against[0]}"
 
 
 def _finite(bound: Bound | None) -> float | None:

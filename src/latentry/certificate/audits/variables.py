@@ -162,7 +162,7 @@ def _known(found: list[_Variable], subject: Subject, blocks: np.ndarray) -> Iter
 
 def _doubts(subject: Subject) -> tuple[str, ...]:
     """Return what the model warns of itself."""
-    said = subject.model.doubts() if isinstance(subject.model, HasDoubts) else ()
+    said: tuple[str, ...] = subject.model.doubts() if isinstance(subject.model, HasDoubts) else ()
     return tuple(f"The model warns: {doubt}" for doubt in said)
 
 

@@ -9,7 +9,7 @@ from latentry.certificate.certificate import Certificate
 from latentry.certificate.report.html_pieces import bullets, chip
 from latentry.certificate.statements import Statement
 
-__all__ = ["found_box"]
+__all__ = ["found_box", "statement_items"]
 
 _TOGETHER = ("Λ", "")
 _FIRST = 4  # statements of a group that are shown at once
@@ -49,12 +49,20 @@ def _group(title: str, statements: Sequence[Statement], pictures: Mapping[str, s
     head = f"<h3>{html.escape(title[:1].upper() + title[1:])}</h3>" if title else ""
     first = _FIRST if title in pictures else 2 * _FIRST
     shown, folded = statements[:first], statements[first:]
-    more = f"<details><summary>{len(folded)} more</summary>{_items(folded)}</details>" if folded else ""
+    more = f"<details><summary>{len(folded)} more</summary>{statement_items(folded)}</details>" if folded else ""
     drawn = pictures.get(title or "Λ", "")
-    return f"<div{'' if title in pictures else ' class=whole'}>{head}{drawn}{_items(shown)}{more}</div>"
+    return f"<div{'' if title in pictures else ' class=whole'}>{head}{drawn}{statement_items(shown)}{more}</div>"
 
 
-def _items(statements: Sequence[Statement]) -> str:
+def statement_items(statements: Sequence[Statement]) -> str:
+    """Return sentences, each behind its grade.
+
+    Args:
+        statements: In the order of the page.
+
+    Returns:
+        HTML.
+    """
     return "".join(
         f'<div class="statement" data-topic="{one.topic}">{chip(one.grade)}<p>{html.escape(one.sentence)}</p></div>'
         for one in statements

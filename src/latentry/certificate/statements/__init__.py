@@ -1,7 +1,20 @@
 """What a certificate says: sentences with numbers, each with its grade."""
 
 from latentry.certificate.statements.limits import may_not_say, next_steps
-from latentry.certificate.statements.statement import Statement, Topic
+from latentry.certificate.statements.natural import Errors, naturality_errors
+from latentry.certificate.statements.statement import Statement, Topic, capital, joined, nats
 from latentry.certificate.statements.write import may_say, statements
 
-__all__ = ["Statement", "Topic", "may_not_say", "may_say", "next_steps", "statements"]
+__all__ = [
+    "Errors",
+    "Statement",
+    "Topic",
+    "capital",
+    "joined",
+    "may_not_say",
+    "may_say",
+    "nats",
+    "naturality_errors",
+    "next_steps",
+    "statements",
+]

@@ -40,13 +40,32 @@ def _limits(parts: Mapping[str, Part], name: str, epsilon: float) -> Iterator[st
         silent, known = silent_modalities(informative)
         if known and len(silent) == len(known):
             yield f"That {name} {are(name)} of any use for these data: nothing beyond chance was found in any modality."
+    yield from _contradicted(parts)
     yield from _not_true(parts, name)
+    if "variables" in parts:
+        yield from _warned(parts["variables"])
     if "natural" in parts:
         yield from _not_natural(parts["natural"], name, epsilon)
     if "causal" in parts:
         yield from _not_causal(parts["causal"])
     if "fit" in parts:
         yield from _not_fitting(parts["fit"])
+
+
+def _warned(part: Part) -> Iterator[str]:
+    """Carry over what the model warns of itself."""
+    for note in part.notes:
+        if note.startswith("The model warns: "):
+            yield f"That the variables are as many as were asked for: {note.removeprefix('The model warns: ')}"
+
+
+def _contradicted(parts: Mapping[str, Part]) -> Iterator[str]:
+    """Name assumptions about the rows themselves that rows contradict: every interval rests on them."""
+    refuted = {one.name: one for part in parts.values() for one in part.tested if one.refuted and "rows" in one.name}
+    for name, one in refuted.items():
+        if "depend" in name or "cop" in name:
+            note = f" ({one.note})" if one.note else ""
+            yield f"That the intervals hold: they take for granted that {name}, which rows contradict{note}."
 
 
 def _not_true(parts: Mapping[str, Part], name: str) -> Iterator[str]:
@@ -60,10 +79,10 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     if not part.details.get("table"):
         yield f"That {name} {are(name)} what several measurements have in common: {part.verdict.sentence}"
         return
-    bad = [e for e in naturality_errors(part) if e.low > epsilon]
-    if bad:
-        words = joined(f"{name if e.latent == 'Λ' else e.latent} (error at least {e.low:.2f} nats)" for e in bad)
-        yield f"That {words} {'is' if len(bad) == 1 else 'are'} what all modalities have in common, and all of it."
+    bad = [e for e in naturality_errors(part) if e.low > epsilon and not e.doubt]
+    for errors in bad:
+        which = name if errors.latent == "Λ" else errors.latent
+        yield f"That {which} {are(which)} all that the modalities have in common: its naturality error is at least {errors.low:.2f} nats."
     if not bad and part.verdict.status not in _REACHED:
         yield f"That {name} {are(name)} natural within {epsilon:g} nats: {part.verdict.sentence}"
     mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.statement import Statement, capital, joined, nats
-from latentry.evidence import Estimate, Status
+from latentry.evidence import Bound, Estimate, Status, Verdict, judge
 
 __all__ = ["Errors", "Told", "about_naturality", "naturality_errors"]
 
@@ -28,6 +28,7 @@ class Errors:
         mediation: Rows of the table about mediation.
         redundancy: Rows about each modality, by its name.
         entropy: Of the latent, where it has finitely many values.
+        empty: Reasons why naturality says little here.
     """
 
     latent: str
@@ -35,17 +36,52 @@ class Errors:
     mediation: tuple[Fields, ...]
     redundancy: dict[str, tuple[Fields, ...]]
     entropy: float | None
+    empty: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[Fields]:
+        """Return all rows of the table."""
+        return [*self.mediation, *(row for rows in self.redundancy.values() for row in rows)]
+
+    @property
+    def doubt(self) -> str:
+        """Say why bounds do not hold; empty where nothing speaks against them."""
+        return next((row["doubt"] for row in self.rows if row.get("doubt")), "")
 
     @property
     def low(self) -> float:
         """Return what the largest error is at least, in some of the places: every smaller threshold is refuted."""
-        rows = [*self.mediation, *(row for rows in self.redundancy.values() for row in rows)]
-        return max((row["lower"] or 0.0 for row in rows), default=0.0)
+        return max((float(row["lower"] or 0.0) for row in self.rows), default=0.0)
 
     @property
     def high(self) -> float | None:
         """Return what the largest error is at most, in all of the places: every larger threshold is certified."""
-        return _largest([*self.mediation, *(row for rows in self.redundancy.values() for row in rows)])
+        return _largest(self.rows)
+
+    def within(self, epsilon: float, level: float) -> Verdict:
+        """Judge whether the largest error is at most a threshold, whenever it was chosen.
+
+        Args:
+            epsilon: The threshold, nats.
+            level: Probability that a bound is wrong, where it has no confidence of its own.
+
+        Returns:
+            certified, refuted or cannot say.
+        """
+        name = f"the naturality error of {self.latent}"
+        if self.doubt:
+            return Verdict("cannot say", f"{name} is open: {self.doubt}.")
+        confidence = self.confidence(level)
+        bounds = [Bound(max(self.low, 0.0), "lower", confidence, "largest of all lower bounds")]
+        if self.high is not None:
+            bounds.append(Bound(self.high, "upper", confidence, "largest of all upper bounds"))
+        verdict = judge(f"{name}{self.where}", bounds, epsilon)
+        if self.high is None and not verdict.refuted:
+            sentence = (
+                f"{name}{self.where} is at least {max(self.low, 0.0):.2g} nats, and nothing bounds it from above."
+            )
+            return replace(verdict, sentence=sentence)
+        return verdict
 
     def confidence(self, level: float) -> float:
         """Return the smallest confidence of the bounds.
@@ -56,8 +92,8 @@ class Errors:
         Returns:
             A probability.
         """
-        rows = [*self.mediation, *(row for rows in self.redundancy.values() for row in rows)]
-        return min([1 - level, *(row["confidence"] for row in rows if row.get("confidence") is not None)])
+        own = [float(row["confidence"]) for row in self.rows if row.get("confidence") is not None]
+        return min([1 - level, *own])
 
     @property
     def high_for_predictors(self) -> float | None:
@@ -102,6 +138,7 @@ def _errors(name: str, rows: list[Fields], part: Part) -> Errors:
             for error in modalities
         },
         part.details.get("entropies", {}).get(name),
+        tuple(part.details.get("empty", {}).get(name, ())),
     )
 
 
@@ -121,6 +158,13 @@ def about_naturality(part: Part, told: Told, called: str, level: float) -> Itera
         if errors.entropy is not None and errors.entropy < 0.02:
             continue
         name = called if errors.latent == "Λ" else errors.latent
+        if errors.doubt:
+            sentence = f"Nothing is known of the naturality of {name}: {errors.doubt}."
+            yield Statement("natural", errors.latent, sentence, "cannot say")
+            continue
+        if errors.empty:
+            sentence = f"That {name} is natural would say little: {'; '.join(errors.empty)}."
+            yield Statement("natural", errors.latent, sentence, "measured")
         yield from _whole(errors, name, level)
         yield from _where_it_shows(errors, name, level)
         yield from _where_it_hides(

@@ -1,0 +1,53 @@
+"""The page of several latents: a table, what tells them apart, and what was found of each."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+from latentry.certificate.certificate import Certificate
+from latentry.certificate.report.found import found_box, statement_items
+from latentry.certificate.report.html_pieces import table
+from latentry.certificate.report.page import STYLE
+from latentry.certificate.report.variable_pictures import variable_pictures
+from latentry.certificate.statements import Statement
+from latentry.certificate.subject import Subject
+
+__all__ = ["comparison_page"]
+
+
+def comparison_page(
+    rows: Sequence[Mapping[str, str]],
+    statements: Sequence[Statement],
+    certificates: Mapping[str, tuple[Certificate, Subject | None]],
+    title: str,
+) -> str:
+    """Return the page.
+
+    Args:
+        rows: Cells of the table by the names of the columns, one row for each latent.
+        statements: What tells the latents apart.
+        certificates: Of each latent, with its rows if they are at hand.
+        title: Of the page; one is made by default.
+
+    Returns:
+        HTML.
+    """
+    name = html.escape(title or f"{len(certificates)} latents side by side")
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = [[html.escape(row.get(column, "")) for column in columns] for row in rows]
+    each = "".join(_one(latent, one, shown) for latent, (one, shown) in certificates.items())
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
+        f"<title>{name}</title><style>{STYLE}</style></head><body><header><h1>{name}</h1></header>"
+        f'<section class="card top" id="compared"><h2>Side by side</h2><p class="question">In nats, on the same new rows; '
+        f"estimates with 95 % intervals, naturality errors between bounds.</p>{table(columns, cells)}</section>"
+        f'<section class="card top" id="apart"><h2>What tells them apart</h2>{statement_items(statements)}</section>'
+        f"{each}</body></html>\n"
+    )
+
+
+def _one(latent: str, certificate: Certificate, shown: Subject | None) -> str:
+    pictures = variable_pictures(shown) if shown else {}
+    return f"<details><summary><b>{html.escape(latent)}</b></summary>{found_box(certificate, pictures)}</details>"
