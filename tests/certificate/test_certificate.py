@@ -19,7 +19,7 @@ def test_json_there_and_back(certificate, tmp_path):
 
 
 BROKEN = {
-    "version": (lambda d: d.update(version=9), "the certificate: version is 9, where 2 is expected"),
+    "version": (lambda d: d.update(version=9), "the certificate: version is 9, where 3 is expected"),
     "no parts": (lambda d: d.pop("parts"), "the certificate: 'parts' is missing"),
     "status": (
         lambda d: d["parts"][0]["verdict"].update(status="maybe"),

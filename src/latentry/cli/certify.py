@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 
-from latentry.certificate import Certificate, Comparison, check
+from latentry.certificate import Certificate, Comparison, SideBySide, check, write_whole
 from latentry.certificate import certify as make
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Time, answer
@@ -59,6 +60,10 @@ def certify(
     restarts: Annotated[
         int, typer.Option(help="Fit the model so many times more, from other seeds, and see whether the fits agree.")
     ] = 0,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="Another run folder or file of latents of the same rows, to be compared; repeatable."),
+    ] = None,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     seed: Annotated[int, typer.Option(help="The same seed gives the same certificate.")] = 0,
     check_: Annotated[
@@ -72,6 +77,10 @@ def certify(
 ) -> None:
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
     needed = demanded(required)
+    if beside and (needed or check_ is not None or also or restarts):
+        raise DataError(
+            "--beside compares latents; --require, --check, --also and --restarts ask about one. Use one at a time."
+        )
     if check_ is not None and needed:
         raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")
     if out.exists() and not out.is_dir():
@@ -80,6 +89,17 @@ def certify(
     names = wanted(subject) if isinstance(subject, LatentModel) else None
     rows = read(data, domain=domain, modalities=names, factors=factor or (), groups=groups, time=time)
     trained, others = _seen(seen), tuple(map(load_model, also or ()))
+    if beside:
+        several = {_title(path): _latents(path) for path in (latents, *beside)}
+        if len(several) < len(beside) + 1:
+            raise DataError("--beside: two of the latents have the same name. Rename one of the files.")
+        with audit_bar(quiet=quiet or json) as progress:
+            together = make(
+                several, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
+                seed=seed, seen=trained, progress=progress,
+            )  # fmt: skip
+        _announce_several(together, out, title, as_json=json, show=open_)
+        return
     with audit_bar(quiet=quiet or json) as progress:
         if check_ is not None:
             earlier = Certificate.from_json(check_)
@@ -95,6 +115,22 @@ def certify(
     files = keep(certificate, out, title)
     announce(certificate, files, {"epsilon": epsilon}, as_json=json, show=open_)
     require(certificate, needed)
+
+
+def _title(path: Path) -> str:
+    """Return the name of latents in a comparison: that of their file or folder."""
+    return path.resolve().stem
+
+
+def _announce_several(together: SideBySide, out: Path, title: str, *, as_json: bool, show: bool) -> None:
+    """Write the comparison and its page, both or neither, and print what tells the latents apart."""
+    report, record = out / "compared.html", out / "compared.json"
+    write_whole({record: together.to_json() + "\n", report: together.to_html(title=title)})
+    said = [one.to_json() for one in together.statements]
+    result = {"report": str(report), "record": str(record), "rows": list(together.rows), "statements": said}
+    answer(result, f"{together}\nOpen {report} in a browser; the record is {record}.", as_json=as_json)
+    if show:
+        webbrowser.open(report.resolve().as_uri())
 
 
 def _latents(path: Path) -> AnyModel | GaussianChannel | np.ndarray:

@@ -82,7 +82,8 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     bad = [e for e in naturality_errors(part) if e.low > epsilon and not e.doubt]
     for errors in bad:
         which = name if errors.latent == "Λ" else errors.latent
-        yield f"That {which} {are(which)} all that the modalities have in common: its naturality error is at least {errors.low:.2f} nats."
+        least = f"the naturality error is at least {errors.low:.2f} nats"
+        yield f"That {which} {are(which)} all that the modalities have in common: {least}."
     if not bad and part.verdict.status not in _REACHED:
         yield f"That {name} {are(name)} natural within {epsilon:g} nats: {part.verdict.sentence}"
     mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]

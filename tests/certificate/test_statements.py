@@ -1,0 +1,172 @@
+"""What a certificate says: sentences made from its numbers, and none that its numbers do not carry."""
+
+import json
+
+import numpy as np
+import pytest
+
+import latentry as lt
+from latentry.certificate.audits.explained_variance import bins, explained, jackknife_blocks, shared_entropy
+
+
+def of_topic(certificate, topic):
+    return [one for one in certificate.statements if one.topic == topic]
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Two views that share a coin, each with noise; a laboratory that shifts the left one."""
+    rng = np.random.default_rng(5)
+    coin, lab = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
+    left = 4.0 * coin[:, None] + rng.normal(size=(900, 3)) + 3.0 * lab[:, None]
+    right = 4.0 * coin[:, None] + rng.normal(size=(900, 2))
+    data = lt.Dataset(
+        {"left": left, "right": right}, domain=np.array(["Oslo", "Rome"])[lab], columns={"right": ["weight", "length"]}
+    )
+    return data, coin, lab, rng
+
+
+QUICK = ["variables", "informative", "domains"]
+
+
+@pytest.fixture(scope="module")
+def told(views):
+    data, coin, _, _ = views
+    return lt.certify(coin, data, only=QUICK)
+
+
+def test_a_natural_latent_has_an_error_with_two_ends(certificate):
+    whole = next(one for one in of_topic(certificate, "natural") if "naturality error" in one.sentence)
+    assert whole.grade == "certified"
+    assert 0.0 <= whole.low <= whole.high < 0.05
+    assert whole.of == pytest.approx(np.log(2), abs=0.01)
+    assert f"{whole.high:.2f}" in whole.sentence
+
+
+def test_other_thresholds_are_asked_afterwards(certificate):
+    high = next(one for one in of_topic(certificate, "natural") if "naturality error" in one.sentence).high
+    assert certificate.natural_within(1.01 * high)["Λ"].certified
+    assert certificate.natural_within(0.5 * high)["Λ"].status == "cannot say"
+    with pytest.raises(lt.DataError, match="epsilon=0"):
+        certificate.natural_within(0)
+
+
+def test_a_variable_says_what_it_moves(told):
+    (sentence,) = (one.sentence for one in of_topic(told, "variable"))
+    assert "2 values" in sentence
+    assert "weight" in sentence
+    assert "length" in sentence
+
+
+def test_the_domain_shows_where_it_shows(views, told):
+    data, coin, lab, _ = views
+    told_of, beyond = of_topic(told, "domain")
+    assert told_of.low == 0.0
+    assert "not told" in told_of.sentence
+    assert beyond.low > 0.2  # the shifted view tells the laboratory
+    leak = lt.certify(np.column_stack([coin + 2.0 * lab, coin]), data, only=["domains"])
+    shows, _ = of_topic(leak, "domain")
+    assert shows.low > 0.3
+    assert "latent 1" in shows.sentence
+
+
+def test_noise_is_called_worthless_and_is_not_quoted_as_anything_else(views):
+    data, _, _, rng = views
+    for latent in (rng.integers(0, 5, 900), rng.normal(size=(900, 2))):
+        worthless = lt.certify(latent, data, only=QUICK)
+        assert any("worthless" in one.sentence for one in of_topic(worthless, "information"))
+        assert "of any use" in worthless.may_not_say[0]
+
+
+def test_copies_and_silent_nodes_are_said(collider):
+    model, data = collider
+    codes = np.asarray(data["codes"]).copy()
+    codes[:, 1], codes[:, 2] = codes[:, 0], 0
+    twins = lt.certify(model, lt.Dataset({"codes": codes, "image": np.asarray(data["image"])}), only=["variables"])
+    assert any("copies of each other" in one.sentence for one in of_topic(twins, "dependence"))
+    assert any("holds nothing" in one.sentence for one in of_topic(twins, "variable"))
+    sound = lt.certify(model, data, only=["variables"])
+    assert not any("copies" in one.sentence for one in sound.statements)
+
+
+def test_what_a_model_doubts_is_carried_onto_the_page():
+    class Doubting(lt.contracts.HasChannel, lt.contracts.HasDoubts):
+        def channel(self, data, y=None):
+            return lt.data.GaussianChannel(np.asarray(data["x"])[:, :1], np.ones((len(data), 1)))
+
+        def doubts(self):
+            return ("nodes N1 and N2 are copies.",)
+
+    rows = lt.Dataset({"x": np.random.default_rng(0).normal(size=(80, 2))})
+    certificate = lt.certify(Doubting(), rows, only=["variables"])
+    assert any("nodes N1 and N2 are copies." in words for words in certificate.may_not_say)
+    assert "nodes N1 and N2 are copies." in certificate.to_html()
+
+
+def test_bounds_of_dependent_rows_are_not_quoted():
+    rng = np.random.default_rng(0)
+    coin = np.repeat(rng.integers(0, 2, 60), 20)
+    rows = {"left": coin + 0, "right": coin + 0}
+    certificate = lt.certify(coin, rows, only=["natural"])
+    assert {one.grade for one in of_topic(certificate, "natural")} == {"cannot say"}
+    assert not certificate.may_say
+    assert certificate.natural_within(0.5)["Λ"].status == "cannot say"
+    assert any("intervals hold" in words for words in certificate.may_not_say)
+
+
+def test_nothing_may_be_said_where_a_control_failed(certificate):
+    document = json.loads(certificate.to_json())
+    controls = next(part for part in document["parts"] if part["name"] == "controls")
+    controls["verdict"] |= {"status": "refuted", "sentence": "a coin came out as if worth something."}
+    failed = lt.Certificate.from_json(document)
+    assert failed.may_say == ()
+    assert "a coin came out" in failed.may_not_say[0]
+
+
+def test_terminal_record_and_page_say_the_same(certificate):
+    record, page, text = json.loads(certificate.to_json()), certificate.to_html(), str(certificate)
+    for one in record["statements"]:
+        assert one["sentence"] in text
+        assert one["sentence"].replace("'", "&#x27;") in page
+    order = [text.index(words) for words in (*record["may_say"], *record["may_not_say"])]
+    assert order == sorted(order)
+    assert len(str(certificate["fit"]).splitlines()) <= 4
+
+
+def test_several_latents_are_compared_on_the_same_rows(planted):
+    data, latent = planted
+    rng = np.random.default_rng(1)
+    both = lt.certify(
+        {"planted": latent, "coin": rng.integers(0, 2, len(latent))}, data, only=["informative", "natural"]
+    )
+    pair = next(one for one in both.pairs if one.topic == "natural")
+    assert pair.grade == "certified"
+    assert pair.sentence.startswith("Planted is more natural than coin")
+    assert pair.low > 0.3
+    assert both["planted"].split["rows"] == both["coin"].split["rows"]
+    assert "planted" in both.to_html()
+    assert set(json.loads(both.to_json())["certificates"]) == {"planted", "coin"}
+    with pytest.raises(lt.DataError, match="is none of those compared"):
+        both["coins"]
+    with pytest.raises(lt.DataError, match="1 were given"):
+        lt.certify([latent], data)
+
+
+def test_explained_variance_covers():
+    """Intervals of 95 % hold the truth in 9 of 10 draws at least: 80 draws, so that 72 is 3.6 standard errors below 95 %."""
+    held = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        node = rng.integers(0, 3, 400)
+        table = node[:, None] + rng.normal(size=(400, 1)) * np.sqrt(2.0)
+        whole, _ = explained(node, table, jackknife_blocks(400, None, seed))
+        held += whole.low <= 0.25 <= whole.high  # Var(node) = 2/3 of 2/3 + 2
+    assert held >= 68
+
+
+def test_shared_entropy_of_nothing_and_of_all():
+    rng = np.random.default_rng(0)
+    a, b, blocks = rng.integers(0, 3, 3000), rng.integers(0, 4, 3000), np.arange(3000) % 20
+    assert shared_entropy(a, b, blocks).value < 0.01
+    assert shared_entropy(b, b // 2, blocks).value == pytest.approx(1.0, abs=0.01)
+    assert len(np.unique(bins(rng.normal(size=1000)))) == 10
