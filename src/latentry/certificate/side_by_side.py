@@ -148,8 +148,26 @@ def compared(certificates: Mapping[str, Certificate], progress: Callable[[str], 
     for a, b in pairs:
         if progress is not None:
             progress(f"{a} beside {b}")
-        written.append(_pair(a, b, certificates[a].shown, certificates[b].shown, len(pairs)))
+        apart = _apart(a, b, certificates[a], certificates[b])
+        written.append(apart or _pair(a, b, certificates[a].shown, certificates[b].shown, len(pairs)))
     return SideBySide(dict(certificates), tuple(written))
+
+
+def _apart(a: str, b: str, first: Certificate, second: Certificate) -> Statement | None:
+    """Compare the ends of the largest errors, which the certificates hold already; None where they overlap."""
+    if "natural" not in first.parts or "natural" not in second.parts:
+        return None
+    one, other = (next(iter(naturality_errors(c["natural"])), None) for c in (first, second))
+    if one is None or other is None or one.doubt or other.doubt:
+        return None
+    for better, worse, small, large in ((a, b, one, other), (b, a, other, one)):
+        if small.high is not None and small.high < large.low:
+            ends = f"its naturality error is at most {small.high:.2f} nats, that of {worse} at least {large.low:.2f}"
+            doubt = 2 - small.confidence(first.settings["level"]) - large.confidence(first.settings["level"])
+            gap = large.low - small.high
+            sentence = f"{capital(better)} is more natural than {worse}: {ends}."
+            return Statement("natural", f"{a}, {b}", sentence, "certified", gap, None, confidence=1 - doubt)
+    return None
 
 
 def _pair(a: str, b: str, first: Subject | None, second: Subject | None, pairs: int) -> Statement:

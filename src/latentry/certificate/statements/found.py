@@ -52,21 +52,22 @@ def _values(one: Fields) -> str:
         return ""
     used = sum(fraction > 0.005 for fraction in one["fractions"])
     if one["values"] > 4:
-        return f" has {one['values']} values, {used} of them in use, and"
+        return f" has {one['values']} values, {used} of them in use"
     fractions = joined(f"{100 * fraction:.0f} %" for fraction in one["fractions"])
-    return f" has {one['values']} values, in {fractions} of rows, and"
+    return f" has {one['values']} values, in {fractions} of rows"
 
 
 def _moves(one: Fields, seen: list[Fields], whole: list[Fields]) -> str:
     """Say which modalities, and which of their columns, go with the variable."""
     if not whole:
-        return " has labels only beside it." if one["values"] else " stands beside labels only."
+        return "." if one["values"] else " stands beside labels only."
+    also = ", and" if one["values"] else ""
     if not seen:
-        return f" goes with no more than chance of the variance of {joined(row['modality'] for row in whole)}."
+        return f"{also} goes with no more than chance of the variance of {joined(row['modality'] for row in whole)}."
     parts = [f"{percent(row['fraction'])} of the variance of {row['modality']}{_columns(one, row)}" for row in seen]
     others = [row["modality"] for row in whole if row not in seen]
     tail = f", and with under {100 * _SHOWN:.0f} % of {joined(others)}" if others else ""
-    return f" goes with {joined(parts)}{tail}."
+    return f"{also} goes with {joined(parts)}{tail}."
 
 
 def _columns(one: Fields, row: Fields) -> str:
