@@ -156,7 +156,7 @@ def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
 
     >>> parts = [judge("mediation", [Bound(0.01)], 0.05), judge("redundancy", [Bound(0.2)], 0.05)]
     >>> print(all_of(parts, "Λ is natural"))
-    refuted: Λ is natural: no, because redundancy ≥ 0.2 nats, more than the declared 0.05.
+    refuted: it does not hold that Λ is natural: redundancy ≥ 0.2 nats, more than the declared 0.05.
 
     Args:
         verdicts: On the parts, at least one.
@@ -190,6 +190,10 @@ def _joined(claim: str, status: Status, speakers: Sequence[Verdict], parts: int)
         first = f"{first.rstrip('.')} (and {len(speakers) - 1} more)."
     if status == "certified":
         return f"{claim}: yes, all {parts} parts are certified."
-    words = {"refuted": "no, because", "cannot say": "open, because", "not refuted": "no sign against it:"}
-    word = words.get(status, "supported:")
-    return f"{claim}: {word} {first}"
+    begin = {
+        "refuted": "it does not hold that",
+        "cannot say": "it is open whether",
+        "not refuted": "there is no sign against it that",
+        "supported": "tests and theory support that",
+    }
+    return f"{begin[status]} {claim}: {first}"
