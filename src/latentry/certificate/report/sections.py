@@ -18,7 +18,7 @@ from latentry.certificate.question import Fields, Part
 from latentry.certificate.report.found import found_box
 from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
 from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
-from latentry.evidence import Estimate, Verdict
+from latentry.evidence import Assumption, Estimate, Verdict
 
 __all__ = ["cards", "closing", "top_box"]
 
@@ -93,18 +93,21 @@ def _assumptions(part: Part) -> str:
     rows = [
         [
             html.escape(_sentence(one.name)),
-            chip("cannot say" if one.outcome == "untested" else one.outcome, one.outcome),
-            "" if one.p_value is None else f"{one.p_value:.2g}",
-            "" if one.power is None else f"{one.power:.2f}",
+            f"{chip('cannot say' if one.outcome == 'untested' else one.outcome, one.outcome)}<br>{_tested(one)}",
             html.escape("; ".join(filter(None, (one.test, one.note)))),
         ]
         for one in part.tested
     ]
     if not rows:
         return ""
-    return "<h3>What this takes for granted</h3>" + table(
-        ("assumption", "outcome", "p", "power", "how"), rows, numbers=(2, 3)
-    )
+    return "<h3>What this takes for granted</h3>" + table(("assumption", "outcome", "how"), rows)
+
+
+def _tested(one: Assumption) -> str:
+    """Return p-value and power of a test, as far as they are known."""
+    known = [] if one.p_value is None else [f"p = {one.p_value:.2g}"]
+    known += [] if one.power is None else [f"power {one.power:.2f}"]
+    return f'<span class="note">{", ".join(known)}</span>'
 
 
 def _numbers(part: Part) -> str:
