@@ -27,6 +27,7 @@ __all__ = ["SideBySide", "compared", "named"]
 
 One = TypeVar("One")
 _ROUNDED = 8  # values to which continuous latents are rounded for a comparison
+_OPEN = " is open: "
 _MOST = 8  # latents that are compared at once
 
 
@@ -150,7 +151,18 @@ def compared(certificates: Mapping[str, Certificate], progress: Callable[[str], 
             progress(f"{a} beside {b}")
         apart = _apart(a, b, certificates[a], certificates[b])
         written.append(apart or _pair(a, b, certificates[a].shown, certificates[b].shown, len(pairs)))
-    return SideBySide(dict(certificates), tuple(written))
+    return SideBySide(dict(certificates), tuple(_gathered(written)))
+
+
+def _gathered(written: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield what was decided of each pair; pairs that are open for one and the same reason share a sentence."""
+    whys = [one.sentence.partition(_OPEN)[2] if one.low is None else "" for one in written]
+    for i, (one, why) in enumerate(zip(written, whys, strict=True)):
+        if not why or whys.count(why) == 1:
+            yield one
+        elif whys.index(why) == i:
+            pairs = "; ".join(other.about for other, reason in zip(written, whys, strict=True) if reason == why)
+            yield Statement("natural", pairs, f"Which is more natural{_OPEN}{why}", "cannot say")
 
 
 def _apart(a: str, b: str, first: Certificate, second: Certificate) -> Statement | None:
@@ -181,7 +193,7 @@ def _pair(a: str, b: str, first: Subject | None, second: Subject | None, pairs: 
             quantiser=_ROUNDED, level=settings.level / pairs, seed=settings.seed,
         )  # fmt: skip
     except DataError as why:
-        return Statement("natural", f"{a}, {b}", f"Which of {a} and {b} is more natural is open: {why}", "cannot say")
+        return Statement("natural", f"{a}, {b}", f"Which of {a} and {b} is more natural{_OPEN}{why}", "cannot say")
     return _ordered(a, b, result.total, 1 - settings.level)
 
 
@@ -199,13 +211,15 @@ def _ordered(a: str, b: str, verdict: Verdict, confidence: float) -> Statement:
     against = next((one.name for one in verdict.assumptions if one.refuted), None)
     about = f"{a}, {b}"
     if against is not None:
-        sentence = f"Which of {a} and {b} is more natural is open: rows contradict an assumption, that {against}."
+        sentence = f"Which of {a} and {b} is more natural{_OPEN}rows contradict an assumption, that {against}."
         return Statement("natural", about, sentence, "cannot say")
     if low > 0 or high < 0:
         better, worse, least = (a, b, low) if low > 0 else (b, a, -high)
         sentence = f"{capital(better)} is more natural than {worse}: the sum of its errors is smaller by at least {least:.2f} nats."
         return Statement("natural", about, sentence, "certified", low, high, confidence=confidence)
-    sentence = f"Which of {a} and {b} is more natural is open: the sums of their errors differ by {low:.2f} to {high:.2f} nats."
+    sentence = (
+        f"Which of {a} and {b} is more natural{_OPEN}the sums of their errors differ by {low:.2f} to {high:.2f} nats."
+    )
     return Statement("natural", about, sentence, "cannot say", low, high, confidence=confidence)
 
 
@@ -223,7 +237,13 @@ def _domains(certificates: Mapping[str, Certificate]) -> Iterator[Statement]:
     """Yield the latent in which the domain shows most."""
     parts = {name: one.parts["domains"] for name, one in certificates.items() if "domains" in one.parts}
     found = _measured({name: part.numbers.get("domain told by the latents") for name, part in parts.items()})
-    if len(found) > 1:
+    if len(found) < 2:
+        return
+    if all(one.low <= 0 for one in found.values()):
+        high = max(max(one.high for one in found.values()), 0.0)
+        sentence = f"None of {joined(found)} tells the domain of a row: at most {high:.2f} nats."
+        yield Statement("domain", ", ".join(found), sentence, "measured", 0.0, high, confidence=0.95)
+    else:
         yield _most(found, "of the domain", "shows most", "show most")
 
 
