@@ -1,7 +1,7 @@
-"""Whether the top of a certificate tells good latents from worthless ones: digits from three laboratories, and two fits of CausalPIMA.
+"""Whether the top of a certificate tells good latents from worthless ones, on digits from three laboratories.
 
-Digits (scikit-learn) in two halves, three laboratories with another gain and noise each, rows shuffled. Latents: noise, a random label, two
-principal components, two components of t-SNE, the digit itself. And CausalPIMA on circles: as fitted, and with a node that copies another.
+Digits (scikit-learn) in two halves, three laboratories with another gain and noise each, rows shuffled. Latents: noise, a random
+label, two principal components, two components of t-SNE, the digit itself.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import argparse
 from collections.abc import Mapping
 
 import numpy as np
-from common import provenance, publish, table
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
 import latentry as lt
+
+from common import provenance, publish, table
 
 
 def digits(seed: int) -> tuple[lt.Dataset, dict[str, np.ndarray]]:
