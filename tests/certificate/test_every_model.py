@@ -39,7 +39,7 @@ def test_every_question_is_answered(certified):
     model, found = certified
     assert found.split["origin"] == "set aside"
     assert found.split["audited"] == 120
-    wanted = {"fit", "identifiable", "informative", "natural", "controls"}
+    wanted = {"variables", "fit", "identifiable", "informative", "natural", "domains", "controls"}
     assert set(found.parts) - {"causal"} == wanted
     assert ("causal" in found.parts) == isinstance(model, HasGraph)
     assert "held-out score" in found["fit"].numbers

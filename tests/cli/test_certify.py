@@ -46,6 +46,28 @@ def test_latents_from_a_file_are_certified(call, folder, tmp_path):
     assert (code, "came out again" in text) == (0, True)
 
 
+def test_latents_are_compared(call, folder, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "coin.npy", rng.integers(0, 2, len(np.load(folder / "latent.npy"))))
+    words = (
+        "certify",
+        folder / "latent.npy",
+        folder / "d.npz",
+        "--out",
+        tmp_path / "c",
+        "--beside",
+        tmp_path / "coin.npy",
+    )
+    code, text, _ = call(*words, "--json")
+    assert code == 0
+    found = json.loads(text)
+    assert [row["latent"] for row in found["rows"]] == ["latent", "coin"]
+    assert any(one["sentence"].startswith("Latent is more natural than coin") for one in found["statements"])
+    assert (tmp_path / "c" / "compared.html").stat().st_size > 5000
+    code, _, error = call(*words, "--require", "natural")
+    assert (code, "--beside compares latents" in error) == (2, True)
+
+
 def test_a_changed_certificate_is_noticed(call, folder, tmp_path):
     call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path, "--quiet")
     file = tmp_path / "certificate.json"
@@ -92,7 +114,9 @@ def test_fit_and_certify_in_one_go(call, folder, tmp_path):
     code, text, _ = call("fit", folder / "t.npz", "--out", tmp_path / "run", *QUICK, "--certify", "--json")
     found = json.loads(text)
     assert code == 0
-    assert set(found["verdicts"]) == {"fit", "identifiable", "informative", "natural", "controls"}
+    judged = {"fit", "identifiable", "natural", "controls"}
+    assert set(found["verdicts"]) == judged | {"variables", "informative", "domains"}
+    assert [one["sentence"] for one in found["statements"]]
     record = lt.Certificate.from_json(tmp_path / "run" / "certificate.json")
     assert record.split["origin"] == "set aside"
     assert lt.load(tmp_path / "run").record_.rows == 225
