@@ -36,11 +36,14 @@ def found_box(certificate: Certificate, pictures: Mapping[str, str]) -> str:
 
 def _groups(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
     """Yield statements about each variable, then those about several or all of them."""
+    worth = [one for one in statements if one.topic == "worth"]
+    if worth:
+        yield "", worth
     names = [one.about for one in statements if one.topic == "variable"]
     several = len(names) > 1
     for name in names if several else ():
         yield name, [one for one in statements if one.about == name]
-    rest = [one for one in statements if not several or one.about not in names]
+    rest = [one for one in statements if one not in worth and (not several or one.about not in names)]
     if rest:
         yield ("all together" if several else ""), rest
 

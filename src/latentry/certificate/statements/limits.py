@@ -84,7 +84,10 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
         which = name if errors.latent == "Λ" else errors.latent
         least = f"the naturality error is at least {errors.low:.2f} nats"
         yield f"That {which} {are(which)} all that the modalities have in common: {least}."
-    if not bad and part.verdict.status not in _REACHED:
+    doubt = next((errors.doubt for errors in naturality_errors(part) if errors.doubt), "")
+    if doubt:
+        yield f"That {name} {are(name)} natural: {doubt}."
+    elif not bad and part.verdict.status not in _REACHED:
         yield f"That {name} {are(name)} natural within {epsilon:g} nats: {part.verdict.sentence}"
     mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
     best = max((v.status for v in mixed), key=STATUS_ORDER.index, default="certified")

@@ -11,7 +11,9 @@ from latentry.evidence import Estimate, Status
 
 __all__ = ["Grade", "Statement", "Topic", "capital", "joined", "nats", "percent"]
 
-Topic = Literal["variable", "dependence", "factor", "information", "natural", "domain", "identifiable", "graph", "fit"]
+Topic = Literal[
+    "worth", "variable", "dependence", "factor", "information", "natural", "domain", "identifiable", "graph", "fit"
+]
 Grade = Status | Literal["measured"]
 
 

@@ -60,6 +60,8 @@ def statements(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> 
 
 
 def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Statement]:
+    if "informative" in parts:
+        yield from _worth(parts["informative"], name)
     if "variables" in parts:
         yield from about_variables(parts["variables"], name)
         yield from about_dependence(parts["variables"], name)
@@ -106,20 +108,24 @@ def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
     return [name for name, e in measured.items() if e.low <= 0], list(measured)
 
 
+def _worth(part: Part, name: str) -> Iterator[Statement]:
+    """Yield a warning where the latent says nothing about any modality."""
+    silent, known = silent_modalities(part)
+    if not known or len(silent) < len(known):
+        return
+    high = max(max(e.high for e in (part.numbers[f"I(Λ; {m})"] for m in known) if isinstance(e, Estimate)), 0.0)
+    say = "they say" if name == "the latents" else "it says"
+    nothing = f"{say} nothing beyond chance about {joined(known)} (at most {high:.2f} nats)"
+    sentence = f"For these data {name} {are(name)} worthless: {nothing}."
+    yield Statement("worth", "Λ", sentence, "measured", 0.0, high, confidence=0.95)
+
+
 def _information(part: Part, name: str) -> Iterator[Statement]:
     silent, known = silent_modalities(part)
-    if not known:
+    if len(silent) == len(known):
         return
     amounts = {modality: part.numbers[f"I(Λ; {modality})"] for modality in known}
     say = "say" if name == "the latents" else "says"
-    if len(silent) == len(known):
-        high = max(e.high for e in amounts.values() if isinstance(e, Estimate))
-        sentence = (
-            f"{capital(name)} {say} nothing beyond chance about {joined(known)}, at most {max(high, 0.0):.2f} nats: "
-            "for these data worthless."
-        )
-        yield Statement("information", "Λ", sentence, "measured", 0.0, high, confidence=0.95)
-        return
     words = joined(f"{nats(e)} nats about {modality}" for modality, e in amounts.items() if modality not in silent)
     tail = f", and nothing beyond chance about {joined(silent)}" if silent else ""
     low = min(e.low for e in amounts.values() if isinstance(e, Estimate))
