@@ -1,4 +1,4 @@
-"""Certificates of real data: `python docs/examples/real_data.py [penguins digits clusters mice]` writes a report for each."""
+"""Certificates of real data: `python docs/examples/real_data.py [penguins digits clusters mice wine cancer]` writes a report for each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
@@ -65,6 +66,63 @@ def mice() -> None:
     show("the diet, as labels", lt.certify(data.factors["diet"], data, epsilon=EPSILON))
 
 
+def wine() -> None:
+    """Wines of three cultivars: what colour and phenols have in common with the rest of the chemistry."""
+    table = load_wine()
+    order = np.random.default_rng(0).permutation(len(table.target))  # the file is sorted by cultivar
+    values, cultivar = table.data[order], table.target[order]
+    plants = [i for i, name in enumerate(table.feature_names) if "phenol" in name or name in PLANT]
+    others = [i for i in range(values.shape[1]) if i not in plants]
+    names = np.array(table.feature_names)
+    data = lt.Dataset(
+        {"phenols and colour": values[:, plants], "other chemistry": values[:, others]},
+        columns={"phenols and colour": list(names[plants]), "other chemistry": list(names[others])},
+    )
+    compared(
+        data,
+        {"cultivar": cultivar, "PCA": scaled_components(values)},
+        "wine",
+        "Wine: three cultivars, thirteen measurements",
+    )
+
+
+def cancer() -> None:
+    """Cell nuclei of breast masses: average and worst nucleus as two views, and the diagnosis."""
+    table = load_breast_cancer()
+    order = np.random.default_rng(0).permutation(len(table.target))
+    values, diagnosis = table.data[order], table.target[order]
+    names = list(table.feature_names)
+    data = lt.Dataset(
+        {"average nucleus": values[:, :10], "worst nucleus": values[:, 20:]},
+        columns={"average nucleus": names[:10], "worst nucleus": names[20:]},
+    )
+    compared(
+        data,
+        {"diagnosis": diagnosis, "PCA": scaled_components(values)},
+        "cancer",
+        "Breast masses: average and worst nucleus",
+    )
+
+
+PLANT = ("flavanoids", "proanthocyanins", "color_intensity", "hue", "od280/od315_of_diluted_wines")
+
+
+def scaled_components(values: np.ndarray) -> np.ndarray:
+    """Two principal components of columns in units of their spread."""
+    components: np.ndarray = PCA(2, random_state=0).fit_transform(StandardScaler().fit_transform(values))
+    return components
+
+
+def compared(data: lt.Dataset, latents: dict[str, np.ndarray], name: str, title: str) -> None:
+    """Latents side by side, and the page of the first of them."""
+    together = lt.certify(latents, data, epsilon=EPSILON)
+    print(f"\n## {title}\n\n{together}")
+    first = next(iter(latents))
+    show(first, together[first])
+    together.to_html(HERE / f"{name}.html", title=title)
+    together.to_json(HERE / f"{name}.json")
+
+
 def show(title: str, certificate: lt.Certificate) -> None:
     """Verdicts, agreement with the known labels, and the bounds that decide."""
     print(f"\n## {title}\n\n{certificate}")
@@ -78,6 +136,13 @@ def show(title: str, certificate: lt.Certificate) -> None:
 
 
 if __name__ == "__main__":
-    examples = {"penguins": penguins, "digits": digits, "clusters": clusters, "mice": mice}
+    examples = {
+        "penguins": penguins,
+        "digits": digits,
+        "clusters": clusters,
+        "mice": mice,
+        "wine": wine,
+        "cancer": cancer,
+    }
     for word in sys.argv[1:] or examples:
         examples[word]()
