@@ -44,38 +44,38 @@ class Audit:
 AUDITS: Mapping[str, Audit] = MappingProxyType(
     {
         "variables": Audit(
-            "Which hidden variables are there, and what does each of them move?",
+            "Which hidden variables are there, and what goes with each of them?",
             "Hidden variables",
-            0,
+            1,
             _variables,
             _work.variables_work,
         ),
-        "fit": Audit("Does the model describe rows that it has not seen?", "Fit", 6, _fit, _work.fit_work),
+        "fit": Audit("Does the model describe rows that it has not seen?", "Fit", 7, _fit, _work.fit_work),
         "identifiable": Audit(
-            "Could the data determine these latents at all?", "Identifiable", 5, _identifiable, _work.identifiable_work
+            "Could the data determine these latents at all?", "Identifiable", 6, _identifiable, _work.identifiable_work
         ),
         "informative": Audit(
-            "How much do the latents say about each modality?", "Information", 2, _informative, _work.informative_work
+            "How much do the latents say about each modality?", "Information", 3, _informative, _work.informative_work
         ),
         "natural": Audit(
             "Does each modality alone tell the latent, and does the latent explain what they share?",
             "Natural",
-            3,
+            4,
             _natural,
             _work.natural_work,
         ),
         "domains": Audit(
             "How much of the domain shows in the latents, and how far do the domains differ given them?",
             "Domains",
-            4,
+            5,
             _domains,
             _work.domains_work,
         ),
-        "causal": Audit("Do new rows agree with the graph?", "Causal graph", 1, _causal, _work.causal_work),
+        "causal": Audit("Do new rows agree with the graph?", "Causal graph", 2, _causal, _work.causal_work),
         "controls": Audit(
             "Do latents and domains that are known to be worthless come out as worthless?",
             "Controls",
-            7,
+            8,
             _controls,
             _work.controls_work,
         ),

@@ -110,8 +110,8 @@ def _verdict(graph: graphs.Graph, table: np.ndarray | None, subject: Subject) ->
         )
         return Verdict("cannot say", sentence, {}, "a longer fit, or fewer nodes")
     if missing == 0:
-        sentence = "the graph joins every pair of nodes: it denies nothing that new rows could contradict."
-        return Verdict("cannot say", sentence, {}, "a sparser graph")
+        sentence = "the graph joins every pair of nodes: it makes no prediction that new rows could contradict."
+        return Verdict("cannot say", sentence, {}, "rows in which a node was set by the experimenter, or more nodes")
     if rows < 5 * table.size:
         sentence = f"{rows:.0f} rows over {table.size} configurations of the nodes are too few for a test."
         return Verdict("cannot say", sentence, {}, "more rows")

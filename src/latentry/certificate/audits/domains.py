@@ -149,8 +149,8 @@ def _by_variable(subject: Subject, codes: np.ndarray) -> list[Fields]:
 def _verdict(told: Estimate, beyond: Estimate, whole: float, right: tuple[float, float]) -> Verdict:
     guessed, chance = right
     sentence = (
-        f"from the latents a classifier names the domain of {100 * guessed:.0f} % of new rows ({100 * chance:.0f} % without "
-        f"looking): they tell {_nats(told)} of the {whole:.2f} nats that name it; the modalities tell another {_nats(beyond)}."
+        f"from what is certified a classifier names the domain of {100 * guessed:.0f} % of new rows ({100 * chance:.0f} % without "
+        f"looking): it tells {_nats(told)} of the {whole:.2f} nats that name it; given it, the modalities tell {_nats(beyond)}."
     )
     return Verdict("cannot say", sentence, {}, "more rows in each domain")
 

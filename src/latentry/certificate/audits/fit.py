@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 from scipy.stats import t as student_t
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
@@ -31,7 +31,7 @@ __all__ = ["by_name", "by_unit", "fit", "gain_verdict", "t_interval"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
 _ALONE = "there is one fit: whether another would find the same was not measured."
-_DEAD, _AGAIN = "no dead latents", "restarts agree"
+_DEAD, _ALIKE, _AGAIN = "no dead latents", "samples look like new rows", "restarts agree"
 _CLASSIFIER = "classifier two-sample test (boosted trees, two folds)"
 
 
@@ -68,25 +68,41 @@ def fit(subject: Subject) -> Part:
         claims |= _beats_gaussian(subject.model, subject)
     physics = physics_table(subject.model)
     numbers |= restart_losses(subject) | _reconstruction(subject) | _calibration(subject) | physics_numbers(physics)
-    details: Fields = {
-        "history": _history(subject.model),
-        "lines": [name for name in (_DEAD, _AGAIN) if name in claims],
-    }
+    claims |= _like_rows(numbers, subject.settings.level)
+    lines = [name for name in (_DEAD, _ALIKE, _AGAIN) if name in claims]
+    details: Fields = {"history": _history(subject.model), "lines": lines}
     details |= {"physics": physics} if physics else {}
     methods += [subject.model.name] if isinstance(subject.model, _Named) else []
-    return Part("fit", _verdict(claims, numbers), claims, numbers, (), tuple(methods), details)
+    return Part("fit", _verdict(claims), claims, numbers, (), tuple(methods), details)
 
 
-def _verdict(claims: dict[str, Verdict], numbers: Mapping[str, Number]) -> Verdict:
+def _verdict(claims: dict[str, Verdict]) -> Verdict:
     """Judge whether the model describes new rows; whether latents are dead, and restarts agree, are answers of their own."""
     verdict = next((claim for name, claim in claims.items() if name.startswith("better than")), None)
     if verdict is None:
         return Verdict("cannot say", "the fit was scored, and nothing to compare the score with is at hand.")
+    return verdict
+
+
+def _like_rows(numbers: Mapping[str, Number], level: float) -> dict[str, Verdict]:
+    """Judge whether samples of the model look like new rows; a classifier that tells them apart refutes it."""
     area = numbers.get(_TOLD_APART)
-    if not isinstance(area, Bound) or area.value < _CLEARLY:
-        return verdict
-    more = f"A classifier tells its samples from new rows (area under the curve {area.value:.2f}): it does not describe them whole."
-    return replace(verdict, sentence=f"{verdict.sentence} {more}")
+    if not isinstance(area, Bound) or area.n is None:
+        return {}
+    spread = max(area.value * (1 - area.value), 0.25 / area.n)  # of one row, at most, for any two distributions
+    low = area.value - norm.isf(level) * np.sqrt(spread / (area.n / 2))
+    least = {"area": Bound(float(low), "lower", 1 - level, area.method, ("many rows",), n=area.n)}
+    told = f"a classifier tells them from new rows (area under the curve {area.value:.2f}, 0.5 would be not at all)"
+    if low > _CLEARLY:
+        verdict = Verdict("refuted", f"samples of the model are not like new rows: {told}.", least, "a better fit")
+    elif low > 0.5:
+        verdict = Verdict("cannot say", f"samples of the model differ from new rows: {told}.", least, "a better fit")
+    else:
+        sentence = (
+            f"no difference between samples of the model and new rows was seen (area under the curve {area.value:.2f})."
+        )
+        verdict = Verdict("cannot say", sentence, least, "more rows")
+    return {_ALIKE: verdict}
 
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
@@ -168,12 +184,12 @@ def gain_verdict(gain: np.ndarray, level: float) -> Verdict:
     low = Bound(float(gain.mean() - half), "lower", 1 - level, method, assumed, n=len(gain))
     high = Bound(float(gain.mean() + half), "upper", 1 - level, method, assumed, n=len(gain))
     if low.value > 0:
-        sentence = (
-            f"a new row is worth at least {low.value:.3g} nats more to the model than to independent Gaussian entries."
-        )
+        sentence = f"the model predicts a new row better than independent Gaussian entries do, by at least {low.value:.3g} nats."
         return Verdict("certified", sentence, {"gain per row": low}, "worse rows")
     if high.value < 0:
-        sentence = f"the model says {-high.value:.3g} nats less about a new row than independent Gaussian entries do."
+        sentence = (
+            f"independent Gaussian entries predict a new row better than the model, by at least {-high.value:.3g} nats."
+        )
         return Verdict("refuted", sentence, {"gain per row": high}, "longer training, or another model")
     sentence = "new rows leave open whether the model says more than independent Gaussian entries do."
     return Verdict("cannot say", sentence, {"gain per row": low}, "more rows")

@@ -101,9 +101,12 @@ def _notes(changes: identifiability.SufficientChanges) -> list[str]:
 
 
 def _no_theorem(subject: Subject) -> Verdict:
-    change = "a model whose latents have a distribution in each domain (IFlow, IVAE), and data with domains"
+    change = "a model whose latents have a distribution in each domain (IFlow, IVAE)"
+    change += "" if subject.data.domain is not None else ", and data with domains"
     if subject.model is None:
-        sentence = "the latents came without the distributions they were assumed to have: no theorem is known that determines them."
+        sentence = (
+            "nothing is known of how these latents were made, so that no theorem says that they are the only ones."
+        )
     elif not isinstance(subject.model, HasLatentDistributions):
         name = type(subject.model).__name__
         sentence = (

@@ -264,7 +264,9 @@ class _Asked:
                     f"with so few rows {2 * self.epsilon:g} nats of planted dependence cannot be seen"
                 )
             seen = False
-        words = f"dependence of {2 * self.epsilon:g} nats was planted between two modalities: {claim.verdict.status}."
+        came = {"refuted": "it was seen", "cannot say": "it was neither overlooked nor proved"}
+        status = came.get(claim.verdict.status, claim.verdict.status)
+        words = f"dependence of {2 * self.epsilon:g} nats was planted between two modalities: {status}."
         return seen, words, float(claim.verdict.certified)
 
 

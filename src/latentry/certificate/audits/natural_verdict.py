@@ -86,7 +86,7 @@ class Judged:
             return f"With the domains mixed: {mixed.status}."
         word = "it is not" if claim.verdict.refuted else "it may not be"
         size = f"mediation error ≥ {max(claim.lower.value, 0.0):.2g}"
-        return f"With the domains mixed {word}: the domain leaves a mark of its own in several of them ({size})."
+        return f"With the domains mixed {word}: the domain changes several of them at once ({size})."
 
     def _of_all_rows(self, pooled: Audit) -> Verdict:
         verdict = self._joined(pooled.claims, "all rows")

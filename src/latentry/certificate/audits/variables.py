@@ -170,7 +170,8 @@ def _verdict(described: list[Fields], pairs: list[tuple[str, str, Fraction]]) ->
     silent = [one["name"] for one in described if one["silent"]]
     copies = [(a, b) for a, b, fraction in pairs if fraction.value > _COPY]
     count = len(described)
-    sentence = f"{count} hidden variable{'s' * (count != 1)}: {', '.join(one['name'] for one in described)}."
+    names = ", ".join("as given" if one["name"] == "Λ" else one["name"] for one in described)
+    sentence = f"{count} hidden variable{'s' * (count != 1)}: {names}. Whether more are needed is not asked here."
     sentence += "".join(f" {a} and {b} are copies of each other." for a, b in copies)
     sentence += "".join(f" {name} has one value in nearly all rows." for name in silent)
     return Verdict("cannot say", sentence, {}, "restarts, which show whether the same variables come again")

@@ -36,7 +36,7 @@ def found_box(certificate: Certificate, pictures: Mapping[str, str]) -> str:
 
 def _groups(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
     """Yield statements about each variable, then those about several or all of them."""
-    worth = [one for one in statements if one.topic == "worth"]
+    worth = [one for one in statements if one.topic in ("rows", "worth")]
     if worth:
         yield "", worth
     names = [one.about for one in statements if one.topic == "variable"]

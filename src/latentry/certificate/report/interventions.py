@@ -46,7 +46,8 @@ def interventions(subject: Subject) -> str:
         )
         hidden = "" if number == 0 else " hidden"
         views.append(f'<div data-shows="{number}"{hidden}>{_generated(drawn, looks)}{words}</div>')
-    return f'<h3>Set a node</h3><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
+    words = "What the model draws. It predicts an experiment only if the links are causes and point as drawn."
+    return f'<h3>Set a node</h3><p class="note">{words}</p><div class="row controls">{"".join(buttons)}</div>{"".join(views)}'
 
 
 def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:

@@ -10,6 +10,7 @@ from latentry.certificate.report.gallery import gallery
 from latentry.certificate.report.interventions import interventions
 from latentry.certificate.report.sections import cards, closing, top_box
 from latentry.certificate.report.variable_pictures import variable_pictures
+from latentry.certificate.statements import joined
 from latentry.certificate.subject import Subject
 
 __all__ = ["STYLE", "page_of"]
@@ -53,4 +54,5 @@ def _lead(certificate: Certificate) -> str:
     where = f" from {len(places)} domains" if places else ""
     fitted = f", fitted on {subject['rows']} rows" if subject.get("rows") else ""
     audited = split.get("audited", split["rows"])
-    return f"{subject['kind']}{fitted}; audited on {audited} rows{where} of {', '.join(data['modalities'])}."
+    shown = joined(data["modalities"])
+    return f"{subject['kind']}{fitted}; checked on {audited} other rows{where}, each with {shown}."

@@ -235,31 +235,37 @@ def closing(certificate: Certificate) -> Iterator[str]:
     """
     assumed = [_sentence(a) + "." for a in certificate.assumptions]
     yield card("Assumptions", "The verdicts hold if these do.", bullets([certificate.split["sentence"], *assumed]))
-    yield card("What the words mean", "", _glossary(), name="grades")
+    yield card("What the words mean", "", _glossary(certificate.settings["level"]), name="grades")
     yield card("Methods and citations", "Exactly what was used.", _methods(certificate), long=True)
     yield card("Record", "", _record(certificate))
 
 
 _WORDS = {
-    "certified": "Bounds show it. It is false with at most the stated probability, if the assumptions hold.",
-    "supported": "A theorem or a class of predictors says so, and what it takes for granted was tested and not refuted.",
-    "measured": "An estimate on rows that did not train the latents, with a 95 % interval in brackets where there is one.",
+    "certified": "Bounds show it. Each is false with a probability of at most {level:.0f} %, if the assumptions hold.",
+    "supported": "A theorem or predictors say so. What could be tested of its assumptions was not refuted; the others are named.",
+    "measured": "An estimate on the rows that were checked, with a 95 % interval in brackets where there is one.",
     "not refuted": "A test looked for a violation and saw none. That is weaker than certified.",
     "refuted": "Bounds show that it does not hold.",
     "cannot say": "The rows, the model or the theory do not decide it.",
 }
 _TERMS = {
+    "row": "One specimen, subject or shot, in all its measurements. A new row is one that did not train the model.",
+    "modality": "One kind of measurement of a row: an image, a curve, a table.",
+    "latent, Λ": "A variable that was not measured, or the label that is judged. A node is a latent with few values; a cluster is "
+    "one combination of the values of all nodes.",
     "nat": "The unit of information: a fair coin holds 0.69 nats, one of ten equally likely labels 2.30.",
     "natural": "Each modality alone determines the variable, and given it the modalities share nothing more. The naturality "
     "error is the most by which this fails, in nats; 0 is perfect.",
-    "domain": "Where or under which conditions a row was measured: a laboratory, a year, a machine.",
-    "new row": "A row that did not train the model.",
+    "mediation error": "What the modalities still share given the variable.",
+    "redundancy error": "What one modality alone leaves open of the variable, and the others would tell.",
+    "domain": "Where or under which conditions a row was measured: a laboratory, a year, a machine. Every mixture: whatever "
+    "the fractions of the domains are.",
 }
 
 
-def _glossary() -> str:
+def _glossary(level: float) -> str:
     """Return the grades and the few terms that the page uses."""
-    grades = [[chip(word), html.escape(meaning)] for word, meaning in _WORDS.items()]
+    grades = [[chip(word), html.escape(meaning.format(level=100 * level))] for word, meaning in _WORDS.items()]
     terms = [[html.escape(word), html.escape(meaning)] for word, meaning in _TERMS.items()]
     return table(("word", "meaning"), [*grades, *terms])
 

@@ -55,7 +55,8 @@ def strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: Sequenc
             drawn.append(_figures(look, flat(arrays[look.name]), names))
             continue
         pairs = zip(names, arrays[look.name], strict=True)
-        drawn.append("".join(f"<figure>{drawing(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
+        title = f'<span class="note">{html.escape(look.name)}</span>' if len(looks) > 1 else ""
+        drawn.append(title + "".join(f"<figure>{drawing(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
     return "".join(f'<div class="strip">{part}</div>' for part in drawn)
 
 

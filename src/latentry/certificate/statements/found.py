@@ -52,7 +52,8 @@ def _values(one: Fields) -> str:
         return ""
     used = sum(fraction > 0.005 for fraction in one["fractions"])
     if one["values"] > 4:
-        return f" has {one['values']} values, {used} of them in use"
+        unused = "" if used == one["values"] else f", {used} of them in use"
+        return f" has {one['values']} values{unused}, holds {one['entropy']:.2f} nats"
     fractions = joined(f"{100 * fraction:.0f} %" for fraction in one["fractions"])
     return f" has {one['values']} values, in {fractions} of rows"
 
@@ -63,7 +64,9 @@ def _moves(one: Fields, seen: list[Fields], whole: list[Fields]) -> str:
         return "." if one["values"] else " stands beside labels only."
     also = ", and" if one["values"] else ""
     if not seen:
-        return f"{also} goes with no more than chance of the variance of {joined(row['modality'] for row in whole)}."
+        return (
+            f"{also} goes with no more of the variance of {joined(row['modality'] for row in whole)} than chance would."
+        )
     parts = [f"{percent(row['fraction'])} of the variance of {row['modality']}{_columns(one, row)}" for row in seen]
     others = [row["modality"] for row in whole if row not in seen]
     tail = f", and with under {100 * _SHOWN:.0f} % of {joined(others)}" if others else ""

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.natural import naturality_errors
-from latentry.certificate.statements.statement import capital, joined
-from latentry.certificate.statements.write import are, called, silent_modalities
-from latentry.evidence import STATUS_ORDER, Bound, Estimate
+from latentry.certificate.statements.statement import at_least, capital, joined
+from latentry.certificate.statements.write import are, called, contradicted, silent_modalities
+from latentry.evidence import STATUS_ORDER, Estimate
 
 __all__ = ["may_not_say", "next_steps"]
 
 _REACHED = ("certified", "supported")
-_TOLD_APART = "samples told from new rows"
-_CLEARLY = 0.75
 _MEASURED = 1000  # rows of an estimate of information: more would not be looked at
 
 
@@ -60,12 +58,10 @@ def _warned(part: Part) -> Iterator[str]:
 
 
 def _contradicted(parts: Mapping[str, Part]) -> Iterator[str]:
-    """Name assumptions about the rows themselves that rows contradict: every interval rests on them."""
-    refuted = {one.name: one for part in parts.values() for one in part.tested if one.refuted and "rows" in one.name}
-    for name, one in refuted.items():
-        if "depend" in name or "cop" in name:
-            note = f" ({one.note})" if one.note else ""
-            yield f"That the intervals hold: they take for granted that {name}, which rows contradict{note}."
+    """Name what every interval takes for granted of the rows, where rows contradict it."""
+    for one in contradicted(parts):
+        note = f" To do: {one.note}." if one.note else ""
+        yield f"That the intervals hold: they take for granted that {one.name}, which rows contradict.{note}"
 
 
 def _not_true(parts: Mapping[str, Part], name: str) -> Iterator[str]:
@@ -81,8 +77,8 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
         return
     bad = [e for e in naturality_errors(part) if e.low > epsilon and not e.doubt]
     for errors in bad:
-        which = name if errors.latent == "Λ" else errors.latent
-        least = f"the naturality error is at least {errors.low:.2f} nats"
+        which = name if errors.latent in ("Λ", "the cluster") else errors.latent
+        least = f"the naturality error is at least {at_least(errors.low)} nats"
         yield f"That {which} {are(which)} all that the modalities have in common: {least}."
     doubt = next((errors.doubt for errors in naturality_errors(part) if errors.doubt), "")
     if doubt:
@@ -92,7 +88,9 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
     best = max((v.status for v in mixed), key=STATUS_ORDER.index, default="certified")
     if part.verdict.status in _REACHED and best not in _REACHED:
-        yield "That it is natural for rows whose domain is not known: the answer holds within each domain."
+        first = naturality_errors(part)[0].latent
+        which = name if first in ("Λ", "the cluster") else first
+        yield f"That {which} {are(which)} natural where the domain of a row is not known: the answer holds within each domain."
 
 
 def _not_causal(part: Part) -> Iterator[str]:
@@ -100,7 +98,8 @@ def _not_causal(part: Part) -> Iterator[str]:
     if loose:
         edges = joined(f"{a} — {b}" for a, b in loose)
         yield f"Which way {edges} points: no observation decides it."
-    yield "That an arrow is a cause: a common cause of two nodes that was left out would look the same."
+    if part.details.get("edges"):
+        yield "That a link of the graph is a cause: a common cause of two nodes that was left out would look the same."
     if part.verdict.status == "refuted":
         yield f"That the graph is right: {part.verdict.sentence}"
 
@@ -108,10 +107,9 @@ def _not_causal(part: Part) -> Iterator[str]:
 def _not_fitting(part: Part) -> Iterator[str]:
     if part.verdict.status == "refuted":
         yield f"That the model describes new rows: {part.verdict.sentence}"
-    area = next((n for title, n in part.numbers.items() if title.startswith(_TOLD_APART)), None)
-    if isinstance(area, Bound) and area.value >= _CLEARLY:
-        told = f"a classifier tells them apart (area under the curve {area.value:.2f})"
-        yield f"That rows drawn from the model are like new rows: {told}."
+    alike = part.lines.get("samples look like new rows")
+    if alike is not None and alike.refuted:
+        yield f"That rows drawn from the model are like new rows: {alike.sentence}"
     dead = part.lines.get("no dead latents")
     if dead is not None and dead.refuted:
         yield f"That every latent means something: {dead.sentence}"

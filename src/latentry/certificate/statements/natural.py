@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED, Fields, Part
-from latentry.certificate.statements.statement import Statement, capital, joined, nats
+from latentry.certificate.statements.statement import Statement, at_least, at_most, capital, joined, nats
 from latentry.evidence import Bound, Estimate, Status, Verdict, judge
 
 __all__ = ["Errors", "Told", "about_naturality", "naturality_errors"]
@@ -15,6 +15,7 @@ Told = Mapping[tuple[str, str], Estimate]
 
 _POOLED = "all rows pooled"
 _MEDIATION = "mediation error"
+_SMALL = 0.1  # fraction of its entropy below which an error is near none
 _TELLS, _HIDES = 0.25, 0.5  # fractions of its entropy that a modality leaves open of a variable that it shows, or hides
 
 
@@ -157,7 +158,7 @@ def about_naturality(part: Part, told: Told, called: str, level: float) -> Itera
     for errors in naturality_errors(part):
         if errors.entropy is not None and errors.entropy < 0.02:
             continue
-        name = called if errors.latent == "Λ" else errors.latent
+        name = called if errors.latent in ("Λ", "the cluster") else errors.latent
         if errors.doubt:
             sentence = f"Nothing is known of the naturality of {name}: {errors.doubt}."
             yield Statement("natural", errors.latent, sentence, "cannot say")
@@ -181,7 +182,11 @@ def _whole(errors: Errors, name: str, level: float) -> Iterator[Statement]:
     if high is None or low > high:
         return
     how = "" if bounded else " as far as predictors see"
-    sentence = f"The naturality error of {name} lies between {low:.2f} and {high:.2f} nats{errors.where}{how}{held}."
+    ends = f"between {at_least(low)} and {at_most(high)} nats{errors.where}{how}{held}"
+    wide = errors.entropy is not None and low < _SMALL * errors.entropy and high > _TELLS * errors.entropy
+    sentence = f"The naturality error of {name} lies {ends}."
+    if wide:
+        sentence = f"Whether {name} {_is(name)} natural is open: the naturality error lies {ends}."
     grade: Status = "certified" if bounded else "supported"
     yield Statement(
         "natural", errors.latent, sentence, grade, low, high, "nats", errors.entropy, errors.confidence(level)
@@ -214,8 +219,8 @@ def _left_open(tops: dict[str, float], name: str, errors: Errors) -> str:
     if shows:
         each = f"each of {joined(shows)}" if len(shows) > 1 else joined(shows)
         most = max(tops[m] for m in shows)
-        return f"{each} alone determines {name}: it leaves at most {most:.2f} {of} open{where}."
-    words = [f"{modality} alone leaves at most {high:.2f}{unit}" for modality, high in tops.items()]
+        return f"{each} alone determines {name}: it leaves at most {at_most(most)} {of} open{where}."
+    words = [f"{modality} alone leaves at most {at_most(high)}{unit}" for modality, high in tops.items()]
     return f"{joined(words)} {of} open{where}." if whole is None else f"of {name}, {joined(words)} {of} open{where}."
 
 
@@ -233,10 +238,14 @@ def _where_it_hides(errors: Errors, name: str, told: Mapping[str, Estimate]) -> 
     yield Statement("natural", errors.latent, sentence, "measured", max(low, 0.0), high, "nats", whole, 0.95)
 
 
+def _is(name: str) -> str:
+    return "are" if name == "the latents" else "is"
+
+
 def _between(low: float, high: float | None) -> str:
     if high is None:
-        return f"at least {low:.2f}" if low > 0 else "an unknown amount"
-    return f"between {low:.2f} and {high:.2f}" if low > 0.005 else f"at most {high:.2f}"
+        return f"at least {at_least(low)}" if low > 0 else "an unknown amount"
+    return f"between {at_least(low)} and {at_most(high)}" if low > 0.005 else f"at most {at_most(high)}"
 
 
 def _beyond(errors: Errors, name: str, level: float) -> Iterator[Statement]:
@@ -247,10 +256,10 @@ def _beyond(errors: Errors, name: str, level: float) -> Iterator[Statement]:
     modalities, where = joined(errors.redundancy), errors.where
     low, high = _ends(rows)
     against = [row for row in rows if row["status"] == "refuted"]
-    least = max((row["lower"] or 0.0 for row in against), default=0.0)
+    least = min((row["lower"] or 0.0 for row in against), default=0.0)
     if against:
         place = "" if len(rows) == 1 else f" in {joined(row['place'] for row in against)}"
-        shared = f"{modalities} still share at least {least:.2f} nats{place}"
+        shared = f"{modalities} still share at least {at_least(least)} nats{place}"
         sentence = f"Given {name}, {shared}: {name} is not all that they have in common."
         yield Statement(
             "natural",
@@ -280,7 +289,7 @@ def _untold(errors: Errors, name: str, modalities: str, level: float) -> Stateme
     statuses = {row["status"] for row in rows}
     if None not in gains:
         gain = max(g for g in gains if g is not None)
-        seen = f"at most {gain:.2f} nats{where} as far as predictors see"
+        seen = f"at most {at_most(gain)} nats{where} as far as predictors see"
         sentence = f"Given {name}, {modalities} share {seen}, and no test finds more."
         return Statement(
             "natural", errors.latent, sentence, "supported", 0.0, gain, "nats", errors.entropy, errors.confidence(level)

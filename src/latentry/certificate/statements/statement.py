@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -9,10 +10,20 @@ from typing import Literal
 from latentry.certificate.question import Fields, Number
 from latentry.evidence import Estimate, Status
 
-__all__ = ["Grade", "Statement", "Topic", "capital", "joined", "nats", "percent"]
+__all__ = ["Grade", "Statement", "Topic", "at_least", "at_most", "capital", "joined", "nats", "percent"]
 
 Topic = Literal[
-    "worth", "variable", "dependence", "factor", "information", "natural", "domain", "identifiable", "graph", "fit"
+    "rows",
+    "worth",
+    "variable",
+    "dependence",
+    "factor",
+    "information",
+    "natural",
+    "domain",
+    "identifiable",
+    "graph",
+    "fit",
 ]
 Grade = Status | Literal["measured"]
 
@@ -52,6 +63,33 @@ class Statement:
     def to_json(self) -> Fields:
         """Return plain data for a JSON file."""
         return dict(vars(self))
+
+
+def at_most(value: float) -> str:
+    """Return an upper bound with two digits after the point, rounded up.
+
+    >>> at_most(0.0751), at_least(0.2961)
+    ('0.08', '0.29')
+
+    Args:
+        value: The bound.
+
+    Returns:
+        Digits.
+    """
+    return f"{math.ceil(100 * value - 1e-9) / 100:.2f}"
+
+
+def at_least(value: float) -> str:
+    """Return a lower bound with two digits after the point, rounded down.
+
+    Args:
+        value: The bound.
+
+    Returns:
+        Digits.
+    """
+    return f"{max(math.floor(100 * value + 1e-9) / 100, 0.0):.2f}"
 
 
 def capital(words: str) -> str:

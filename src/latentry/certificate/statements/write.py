@@ -8,9 +8,9 @@ from latentry.certificate.question import Fields, Part
 from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
 from latentry.certificate.statements.natural import about_naturality
 from latentry.certificate.statements.statement import Statement, capital, joined, nats
-from latentry.evidence import Bound, Estimate
+from latentry.evidence import Assumption, Bound, Estimate
 
-__all__ = ["are", "called", "may_say", "silent_modalities", "statements"]
+__all__ = ["are", "called", "contradicted", "may_say", "silent_modalities", "statements"]
 
 _RECONSTRUCTED = "reconstruction of "
 _QUOTABLE = ("certified", "supported", "measured", "not refuted")
@@ -23,11 +23,13 @@ def called(subject: Fields) -> str:
         subject: Of a certificate.
 
     Returns:
-        "the label", "the cluster", "the latent" or "the latents".
+        "the label", "the cluster", "the cluster of all nodes", "the latent" or "the latents".
     """
     words = str(subject["latent"])
     if words.startswith("labels"):
         return "the label"
+    if subject.get("nodes", 0) > 1:
+        return "the cluster of all nodes"
     if subject.get("values"):
         return "the cluster"
     return "the latents" if (subject.get("latents") or 0) > 1 else "the latent"
@@ -60,6 +62,9 @@ def statements(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> 
 
 
 def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Statement]:
+    for one in contradicted(parts):
+        sentence = f"Intervals and bounds on this page do not hold: they take for granted that {one.name}, which rows contradict."
+        yield Statement("rows", "Λ", sentence, "cannot say")
     if "informative" in parts:
         yield from _worth(parts["informative"], name)
     if "variables" in parts:
@@ -70,7 +75,7 @@ def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Stateme
     if "natural" in parts:
         yield from about_naturality(parts["natural"], _told(parts), name, level)
     if "domains" in parts:
-        yield from _domains(parts["domains"], name)
+        yield from _domains(parts, name)
     if "variables" in parts:
         yield from about_factors(parts["variables"], name)
     if "identifiable" in parts:
@@ -91,6 +96,19 @@ def may_say(written: tuple[Statement, ...]) -> tuple[str, ...]:
         Sentences.
     """
     return tuple(f"{one.sentence} ({one.grade})" for one in written if one.grade in _QUOTABLE)
+
+
+def contradicted(parts: Mapping[str, Part]) -> tuple[Assumption, ...]:
+    """Return the assumptions about the order and copies of rows that rows contradict: every interval rests on them.
+
+    Args:
+        parts: Of a certificate.
+
+    Returns:
+        Each once.
+    """
+    refuted = {one.name: one for part in parts.values() for one in part.tested if one.refuted}
+    return tuple(one for name, one in refuted.items() if "rows" in name and ("depend" in name or "cop" in name))
 
 
 def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
@@ -146,32 +164,45 @@ def _told(parts: Mapping[str, Part]) -> dict[tuple[str, str], Estimate]:
     return {key: e for key, e in found.items() if isinstance(e, Estimate) and key[1] != "domain"}
 
 
-def _domains(part: Part, name: str) -> Iterator[Statement]:
-    told, beyond = (
-        part.numbers.get(f"domain told by the {what}") for what in ("latents", "modalities beyond the latents")
-    )
+def _domains(parts: Mapping[str, Part], name: str) -> Iterator[Statement]:
+    part = parts["domains"]
+    told = part.numbers.get("domain told by the latents")
+    beyond = part.numbers.get("domain told by the modalities beyond the latents")
     if not isinstance(told, Estimate) or not isinstance(beyond, Estimate):
         return
     whole = _value(part, "entropy of the domain")
-    guessed, chance = _value(part, "domain guessed from the latents"), _value(part, "domain guessed without looking")
-    right = f"{100 * guessed:.0f} % of rows guessed right, {100 * chance:.0f} % without looking"
-    if told.low <= 0:
-        sentence = (
-            f"From {name} the domain of a row is not told: {nats(told)} of the {whole:.2f} nats that name it ({right})."
-        )
-    else:
-        which = _which(part)
-        sentence = f"The domain shows in {name}: {nats(told)} of the {whole:.2f} nats that name it ({right}){which}."
+    of = f"of the {whole:.2f} nats that name it"
+    shows = f"The domain shows in {name}: {nats(told)} {of} ({_guessed(part)}){_which(part)}."
+    hides = f"From {name} the domain of a row is not told: {nats(told)} {of} ({_guessed(part)})."
+    sentence = hides if told.low <= 0 else shows
     yield Statement("domain", "Λ", sentence, "measured", max(told.low, 0.0), max(told.high, 0.0), "nats", whole, 0.95)
+    yield from _continuous(parts, whole)
+    given = f"For equal {name.removeprefix('the ')}, "
+    sentence = f"{given}the measurements still tell the domain: {nats(beyond)} {of}."
     if beyond.low <= 0:
-        sentence = f"Given {name}, classifiers see no further difference between the domains: {nats(beyond)} nats."
-    else:
-        sentence = (
-            f"Given {name}, the domains still differ in what was measured: {nats(beyond)} nats more of the domain."
-        )
+        sentence = f"{given}classifiers see no further difference between the domains: {nats(beyond)} {of}."
     yield Statement(
         "domain", "Λ", sentence, "measured", max(beyond.low, 0.0), max(beyond.high, 0.0), "nats", whole, 0.95
     )
+
+
+def _guessed(part: Part) -> str:
+    """Say how many rows a classifier places in the right domain."""
+    guessed, chance = _value(part, "domain guessed from the latents"), _value(part, "domain guessed without looking")
+    if guessed <= chance:
+        return f"no more rows are guessed right than the {100 * chance:.0f} % without looking"
+    return f"{100 * guessed:.0f} % of rows guessed right, {100 * chance:.0f} % without looking"
+
+
+def _continuous(parts: Mapping[str, Part], whole: float) -> Iterator[Statement]:
+    """Say that continuous latents beside a cluster show the domain, where they do."""
+    part = parts.get("informative")
+    shown = None if part is None else part.numbers.get("I(continuous Λ; domain)")
+    if isinstance(shown, Estimate) and shown.low > 0:
+        sentence = (
+            f"The continuous latents beside it do show the domain: {nats(shown)} of the {whole:.2f} nats that name it."
+        )
+        yield Statement("domain", "continuous Λ", sentence, "measured", shown.low, shown.high, "nats", whole, 0.95)
 
 
 def _which(part: Part) -> str:
