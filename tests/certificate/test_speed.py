@@ -70,7 +70,7 @@ def test_the_tests_of_all_rows_serve_mixtures_and_pool(watched):
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
 def test_threads_change_nothing(embedding, kind, monkeypatch):
-    data, z = embedding
+    data, z = embedding[0].take(np.arange(240)), embedding[1][:240]
     latents = z if kind == "numbers" else (z[:, 0] > 0).astype(int)
     records = []
     for threads in (1, 4):
