@@ -9,6 +9,9 @@ OUT ?= latentry-demo
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
 
+# Compiled sources are kept, also where the environment says otherwise: each worker and each process that a test starts would
+# compile all of them again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	@$(BIN)/python docs/browser.py
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)

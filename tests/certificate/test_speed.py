@@ -1,6 +1,7 @@
 """What a certificate costs, counted in students and rows, and that threads change nothing but the time."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -17,50 +18,59 @@ def embedding():
     return lt.Dataset(views, domain=rng.integers(0, 3, 600)), z
 
 
-def counted(monkeypatch):
-    """Every lesson: block, latent, and the rows that fitted the student."""
+@dataclass(frozen=True)
+class Watched:
+    """A certificate, what its progress said, every lesson, and the rows of every test of neighbours with the part it served."""
+
+    certificate: lt.Certificate
+    said: list
+    taught: list
+    tested: list
+
+
+@pytest.fixture(scope="module")
+def watched(embedding):
     from latentry.natural.from_samples import judge
 
-    taught, teach = [], judge.teach
+    data, z = embedding
+    said, taught, tested = [], [], []
+    teach, test = judge.teach, judge.neighbour_test
 
-    def count(rows, block, fit, audit, seed):
-        taught.append(
-            (block.name, np.asarray(rows.channel.sample(0)).tobytes(), block.features.tobytes(), fit.tobytes())
-        )
+    def count_lesson(rows, block, fit, audit, seed):
+        latent = np.asarray(rows.channel.sample(0))
+        taught.append((block.name, latent.tobytes(), block.features.tobytes(), fit.tobytes()))
         return teach(rows, block, fit, audit, seed)
 
-    monkeypatch.setattr(judge, "teach", count)
-    return taught
+    def count_test(x, *rest, **named):
+        tested.append((str(said[-1]), len(x)))
+        return test(x, *rest, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "teach", count_lesson)
+        patch.setattr(judge, "neighbour_test", count_test)
+        found = lt.certify(z, data, only=["natural", "controls", "fit"], progress=said.append)
+    return Watched(found, said, taught, tested)
 
 
-def test_every_student_is_fitted_once(embedding, monkeypatch):
+def test_every_student_is_fitted_once(watched):
     """One for each block in each domain and in all rows, which serves mixtures and pool; one for each control."""
-    data, z = embedding
-    taught = counted(monkeypatch)
-    found = lt.certify(z, data, only=["natural", "controls"])
     blocks, domains = 2, 3
     controls = blocks + 5  # permuted modalities, a coin, a row number, a hash, a constant, a copy
-    assert len(taught) == blocks * (domains + 1) + controls
-    assert len(set(taught)) == len(taught)
-    assert any(name.endswith("all rows pooled, upper") for name in found["natural"].numbers)
+    assert len(watched.taught) == blocks * (domains + 1) + controls
+    assert len(set(watched.taught)) == len(watched.taught)
+    assert any(name.endswith("all rows pooled, upper") for name in watched.certificate["natural"].numbers)
 
 
-def test_the_tests_of_all_rows_serve_mixtures_and_pool(embedding, monkeypatch):
-    from latentry.natural.from_samples import judge
-
-    ran, test = [], judge.neighbour_test
-    monkeypatch.setattr(
-        judge, "neighbour_test", lambda x, *rest, **named: ran.append(len(x)) or test(x, *rest, **named)
-    )
-    lt.certify(embedding[1], embedding[0], only=["natural"])
-    assert sorted(ran)[-1] == 600
+def test_the_tests_of_all_rows_serve_mixtures_and_pool(watched):
+    ran = sorted(rows for part, rows in watched.tested if part == "natural")
+    assert ran[-1] == 600
     assert len(ran) == 4
     assert sum(ran) == 1200
 
 
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
 def test_threads_change_nothing(embedding, kind, monkeypatch):
-    data, z = embedding
+    data, z = embedding[0].take(np.arange(240)), embedding[1][:240]
     latents = z if kind == "numbers" else (z[:, 0] > 0).astype(int)
     records = []
     for threads in (1, 4):
@@ -84,9 +94,8 @@ def test_a_sample_of_the_rows_is_named():
     assert "Measured on all 700 rows" in whole["informative"].notes[0]
 
 
-def test_progress_names_parts_and_says_how_much_is_left(embedding):
-    said = []
-    lt.certify(embedding[1], embedding[0], only=["natural", "controls", "fit"], progress=said.append)
+def test_progress_names_parts_and_says_how_much_is_left(watched):
+    said = watched.said
     assert said == ["fit", "natural", "controls"]
     assert all(isinstance(stage, Stage) for stage in said)
     assert said[0].done == 0.0

@@ -7,6 +7,7 @@ import pytest
 from latentry.generators import domain_images
 
 SMALL = ["latent_dim=6", "style_dim=2", "channels=2", "most_channels=4", "style_width=4", "batch_size=8"]
+SMALL += ["pretrain=0.0", "autoencode=0.0"]  # one phase, whose program the tests of the model compile too
 
 
 @pytest.fixture

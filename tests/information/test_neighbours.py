@@ -207,7 +207,7 @@ caching._CacheLocator.ensure_cache_path = refuse
 from latentry.information.neighbours import kth_distance
 print(kth_distance(np.array([[0.0], [1.0], [3.0]]), 1).tolist())
 """
-    assert run(program).strip() == "[1.0, 1.0, 2.0]"
+    assert run(program, NUMBA_OPT="0").strip() == "[1.0, 1.0, 2.0]"  # nothing cached: compiled in a hurry
 
 
 def _peak(n, d):
@@ -243,4 +243,4 @@ for search in (nb.tree_neighbourhoods, brute_neighbourhoods):
     search((x, x**2), ((0,), (1,)), 3, "strict")
     print(peak() - start)
 """
-    assert max(map(float, run(program).split())) < 200
+    assert max(map(float, run(program, XLA_FLAGS="").split())) < 200  # optimised: 64 million pairs

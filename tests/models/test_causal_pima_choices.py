@@ -1,5 +1,6 @@
 """CausalPIMA's other choices: decoders per cluster, free means, full covariances, sampled probabilities, restarts."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -75,24 +76,27 @@ def test_the_bound_weighs_decoders_by_the_clusters(apart, test_rows):
     module, seen = apart.module_, ready(apart, test_rows, None)
     batch = jax.tree.map(jnp.asarray, assemble(seen, np.arange(8)))
     key = jax.random.key(3)
-    mean, scale = module.networks.encode(batch)
-    drawn = mean + scale * jax.random.normal(key, mean.shape)
-    gamma = np.asarray(module.probabilities(batch), np.float64)
-    prior = np.asarray(module.prior_logits(batch, mean, scale), np.float64)
-    total = np.zeros(8)
-    head = module.networks.heads["line"]
+
+    @eqx.filter_jit  # one program rather than one for each operation
+    def parts(module, batch):
+        mean, scale = module.networks.encode(batch)
+        drawn = mean + scale * jax.random.normal(key, mean.shape)
+        entropy = (jnp.log(scale) + 0.5 * np.log(2 * np.pi * np.e)).sum(axis=1)
+        gamma, prior = module.probabilities(batch), module.prior_logits(batch, mean, scale)
+        return drawn, gamma, prior, module.fit_of(drawn, batch), entropy, *module.bound(batch, key)
+
+    drawn, *found = parts(module, batch)
+    gamma, prior, table, entropy, fit, rest = (np.asarray(part, np.float64) for part in found)
+    head, total = module.networks.heads["line"], np.zeros(8)
+    densities = eqx.filter_jit(lambda to, z, x: jax.vmap(lambda a, b: head.log_density(to(a), b).sum())(z, x))
     for cluster in range(4):
         decoder = jax.tree.map(
             lambda leaf, at=cluster: leaf[at] if hasattr(leaf, "shape") else leaf, module.own["line"]
         )
-        for row in range(8):
-            density = float(head.log_density(decoder(drawn[row]), batch.values["line"][row]).sum())
+        for row, density in enumerate(np.asarray(densities(decoder, drawn, batch.values["line"]), np.float64)):
             weight = gamma[row, cluster]
             total[row] += weight * (density + prior[row, cluster] - np.log(max(weight, 1e-300)))
-    table = np.asarray(module.fit_of(drawn, batch), np.float64)
-    entropy = np.asarray(jnp.log(scale) + 0.5 * np.log(2 * np.pi * np.e), np.float64).sum(axis=1)
-    fit, rest = module.bound(batch, key)
-    assert np.allclose(np.asarray(fit + rest), total + table + entropy, rtol=1e-4, atol=1e-3)
+    assert np.allclose(fit + rest, total + table + entropy, rtol=1e-4, atol=1e-3)
 
 
 def test_decoders_of_their_own_are_saved(apart, test_rows, tmp_path):

@@ -109,31 +109,6 @@ def test_rows_that_depend_on_each_other_are_held_out_together(name, dependent, f
     assert not set(data.units[split.rows]) & set(data.units[trained])
 
 
-def test_a_model_without_held_out_rows_says_so(tmp_path):
-    data = lt.generators.domain_images(rows_per_domain=32, size=8)
-    model = (
-        lt.CGGAN()
-        .set_params(  # the sizes of the other tests of this model, whose programs serve here too
-            latent_dim=6,
-            style_dim=2,
-            epochs=1,
-            networks__channels=2,
-            networks__most_channels=4,
-            networks__style_width=4,
-            adversarial__autoencode=0.0,
-            adversarial__pretrain=0.0,
-            batch_size=8,
-            progress=False,
-        )
-        .fit(data)
-    )
-    model.save(tmp_path / "run")
-    for each in (model, lt.load(tmp_path / "run")):
-        assert len(each.record_.held_out) == 0
-        with pytest.raises(lt.DataError, match="every row of these data trained the model"):
-            rows_to_audit(each, data)
-
-
 def test_a_run_of_an_earlier_version_is_refused_by_name(tmp_path):
     from latentry.training import RunFiles, read_run, write_run
 

@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -86,7 +87,8 @@ def test_more_draws_give_a_tighter_bound(sight, wide, plain):
     means = []
     for draws in (1, 5, 50):
         keys = jax.random.split(jax.random.key(0), 200)
-        means.append(float(jax.lax.map(lambda key, draws=draws: module.bound(batch, key, draws).mean(), keys).mean()))
+        mean = jax.jit(lambda keys, n=draws: jax.lax.map(lambda key: module.bound(batch, key, n).mean(), keys).mean())
+        means.append(float(mean(keys)))
     assert means[0] < means[1] < means[2]
 
 
@@ -100,26 +102,35 @@ def test_the_bound_of_one_draw_is_the_elbo_on_average(wide, plain):
 
 def test_the_split_with_weights_of_one_is_the_bound(wide, plain):
     module, batch, key = plain["joint"].module_, batch_of(plain["joint"], wide[1]), jax.random.key(0)
-    whole = WeightedSplit((1.0, 1.0, 1.0, 1.0), 1000)(module, batch, key)[0]
-    mean, scale = module.coordinates(batch)
-    drawn = mean + scale * jax.random.normal(key, mean.shape)
-    log_q = jax.scipy.stats.norm.logpdf(drawn, mean, scale).sum(axis=1)
-    expected = module.networks.fit_of(drawn, batch) + module.log_prior(drawn, batch.domain) - log_q
-    assert abs(whole + expected.mean()) < 1e-3
+    whole = eqx.filter_jit(WeightedSplit((1.0, 1.0, 1.0, 1.0), 1000))(module, batch, key)[0]
+
+    @eqx.filter_jit  # one program rather than one for each operation
+    def written_out(module, batch, key):
+        mean, scale = module.coordinates(batch)
+        drawn = mean + scale * jax.random.normal(key, mean.shape)
+        log_q = jax.scipy.stats.norm.logpdf(drawn, mean, scale).sum(axis=1)
+        return (module.networks.fit_of(drawn, batch) + module.log_prior(drawn, batch.domain) - log_q).mean()
+
+    assert abs(whole + written_out(module, batch, key)) < 1e-3
 
 
 def test_the_split_weighs_its_four_parts(wide, plain):
     """Against a loop over rows and latents in NumPy."""
     module, batch, key = plain["joint"].module_, batch_of(plain["joint"], wide[1]), jax.random.key(0)
-    mean, scale = module.coordinates(batch)
-    drawn = mean + scale * jax.random.normal(key, mean.shape)
-    fit, prior = module.networks.fit_of(drawn, batch), module.log_prior(drawn, batch.domain)
+
+    @eqx.filter_jit
+    def parts(module, batch, key):
+        mean, scale = module.coordinates(batch)
+        drawn = mean + scale * jax.random.normal(key, mean.shape)
+        return mean, scale, drawn, module.networks.fit_of(drawn, batch), module.log_prior(drawn, batch.domain)
+
+    mean, scale, drawn, fit, prior = parts(module, batch, key)
     each = np.array([stats.norm.logpdf(row, mean, scale) for row in np.asarray(drawn)])  # draw, posterior, latent
     own = np.array([each[i, i].sum() for i in range(64)])
     whole = np.array([np.log(np.exp(each[i].sum(axis=1)).sum()) for i in range(64)]) - np.log(64 * 1000)
     single = np.array([np.log(np.exp(each[i]).sum(axis=0)).sum() - 2 * np.log(64 * 1000) for i in range(64)])
     expected = -(100 * fit - 2 * (own - whole) - 3 * (whole - single) - 10 * (single - prior)).mean()
-    found = WeightedSplit((100.0, 2.0, 3.0, 10.0), 1000)(module, batch, key)[0]
+    found = eqx.filter_jit(WeightedSplit((100.0, 2.0, 3.0, 10.0), 1000))(module, batch, key)[0]
     assert abs(found - expected) < 1e-3 * abs(expected)
 
 
@@ -168,7 +179,9 @@ def test_padding_rows_change_no_loss(wide, plain):
     for loss in (NegativeBound(), NegativeBound(draws=3), WeightedSplit((100.0, 1.0, 0.0, 10.0), 1000)):
         half = batch._replace(weight=batch.weight.at[32:].set(0))
         wild = half._replace(values={"x": half.values["x"].at[32:].set(7.0)})
-        assert abs(loss(module, half, key)[0] - loss(module, wild, key)[0]) < 1e-4 * abs(loss(module, half, key)[0])
+        program = eqx.filter_jit(loss)
+        one, two = (program(module, rows, key)[0] for rows in (half, wild))
+        assert abs(one - two) < 1e-4 * abs(one)
 
 
 def test_one_latent_more_than_rows_of_the_prior_are_drawn(wide, staged):

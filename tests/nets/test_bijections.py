@@ -32,20 +32,20 @@ BIJECTIONS = {
 def test_inverse_and_log_determinant(name):
     layer = BIJECTIONS[name]()
     x = 2 * jax.random.normal(jax.random.key(1), (20, 3))
-    y, log_det = jax.vmap(layer.forward)(x)
-    assert np.allclose(jax.vmap(layer.inverse)(y), x, atol=2e-3)
-    jacobian = jax.vmap(jax.jacfwd(lambda row: layer.forward(row)[0]))(x)
+    y, log_det = jax.jit(jax.vmap(layer.forward))(x)
+    assert np.allclose(jax.jit(jax.vmap(layer.inverse))(y), x, atol=2e-3)
+    jacobian = jax.jit(jax.vmap(jax.jacfwd(lambda row: layer.forward(row)[0])))(x)
     assert np.allclose(log_det, jnp.linalg.slogdet(jacobian)[1], atol=1e-3)
 
 
 def test_the_inverse_has_the_derivative_of_the_inverse():
     layer = BIJECTIONS["monotone"]()
     y = jnp.array([0.3, -4.0, 7.0])
-    there = jax.jacfwd(lambda row: layer.forward(row)[0])(layer.inverse(y))
-    back = jax.jacfwd(layer.inverse)(y)
+    there = jax.jit(lambda y: jax.jacfwd(lambda row: layer.forward(row)[0])(layer.inverse(y)))(y)
+    back = jax.jit(jax.jacfwd(layer.inverse))(y)
     assert np.allclose(there @ back, np.eye(3), atol=1e-4)
     # and in the parameters: f(f^-1(y)) = y whatever they are
-    slope = eqx.filter_grad(lambda m: m.forward(m.inverse(y))[0].sum())(layer)
+    slope = eqx.filter_jit(eqx.filter_grad(lambda m: m.forward(m.inverse(y))[0].sum()))(layer)
     assert all(np.allclose(leaf, 0, atol=1e-4) for leaf in jax.tree.leaves(slope))
 
 
@@ -63,7 +63,7 @@ def test_priors_agree_with_scipy(family):
     law = stats.laplace if family == "laplace" else stats.norm
     scale = np.exp(log_scale) / (np.sqrt(2) if family == "laplace" else 1)
     assert np.isclose(prior.log_density(z, u), law(location, scale).logpdf(z).sum(), atol=1e-5)
-    drawn = jax.vmap(lambda key: prior.draw(u, key))(jax.random.split(KEY, 4000))
+    drawn = jax.jit(jax.vmap(lambda key: prior.draw(u, key)))(jax.random.split(KEY, 4000))
     # six standard errors of a mean; the standard deviation to a tenth
     assert (np.abs(drawn.mean(axis=0) - location) < 6 * np.exp(log_scale) / np.sqrt(4000)).all()
     assert np.allclose(drawn.std(axis=0), np.exp(log_scale), rtol=0.1)

@@ -1,5 +1,6 @@
 """Conditional sigmoidal flows: increasing, invertible, normalised, and different for each domain."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,11 +22,17 @@ def prior(domains=3, *, continuous=False, size=2):
     return made
 
 
+@eqx.filter_jit  # one program rather than one for each operation
+def log_densities(made, u, z):
+    return jax.vmap(lambda value: made.log_density(value[None], u))(z)
+
+
 def test_the_slope_is_that_of_autodiff_and_positive():
     parameters = jax.random.normal(KEY, (2, 3, 6))
+    slope_of = jax.jit(jax.grad(lambda x: sigmoidal(x, parameters)[0]))
     for z in (-40.0, -3.0, 0.0, 0.5, 20.0):
         value, log_slope = sigmoidal(jnp.asarray(z), parameters)
-        slope = jax.grad(lambda x: sigmoidal(x, parameters)[0])(jnp.asarray(z))
+        slope = slope_of(jnp.asarray(z))
         assert np.isfinite(value)
         assert log_slope == pytest.approx(float(np.log(slope)), abs=1e-3)
 
@@ -41,9 +48,9 @@ def test_the_inverse_undoes_the_flow(y):
 def test_densities_integrate_to_one_and_moments_are_theirs(u):
     made = prior(size=1)
     grid = np.linspace(-30, 30, 6001)
-    density = np.exp(jax.vmap(lambda z: made.log_density(z[None], jnp.asarray(u)))(jnp.asarray(grid)))
+    density = np.exp(log_densities(made, jnp.asarray(u), jnp.asarray(grid)))
     assert np.trapezoid(density, grid) == pytest.approx(1, abs=1e-3)
-    mean, deviation = made.moments(jnp.asarray(u))
+    mean, deviation = eqx.filter_jit(made.moments)(jnp.asarray(u))
     assert mean[0] == pytest.approx(np.trapezoid(density * grid, grid), abs=0.01)
     assert deviation[0] == pytest.approx(np.sqrt(np.trapezoid(density * (grid - mean[0]) ** 2, grid)), rel=0.01)
 
@@ -51,9 +58,9 @@ def test_densities_integrate_to_one_and_moments_are_theirs(u):
 def test_draws_have_the_law():
     """Kolmogorov and Smirnov against the numerically integrated law; fails by chance once in 10,000 keys."""
     made, u = prior(size=1), jnp.asarray(1)
-    drawn = np.asarray(jax.vmap(lambda key: made.draw(u, key)[0])(jax.random.split(jax.random.key(3), 4000)))
+    drawn = np.asarray(jax.jit(jax.vmap(lambda key: made.draw(u, key)[0]))(jax.random.split(jax.random.key(3), 4000)))
     grid = np.linspace(-30, 30, 6001)
-    density = np.exp(jax.vmap(lambda z: made.log_density(z[None], u))(jnp.asarray(grid)))
+    density = np.exp(log_densities(made, u, jnp.asarray(grid)))
     below = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(grid))])
     assert stats.kstest(drawn, lambda x: np.interp(x, grid, below)).pvalue > 1e-4
 
@@ -78,9 +85,9 @@ def test_the_divergence_is_unbiased():
     made, u = prior(size=1), jnp.asarray(0)
     mean, scale = jnp.array([0.2]), jnp.array([0.5])
     drawn = mean + scale * jax.random.normal(KEY, (20_000, 1))
-    found = np.asarray(jax.vmap(lambda z: made.divergence(mean, scale, z, u))(drawn))
+    found = np.asarray(jax.jit(jax.vmap(lambda z: made.divergence(mean, scale, z, u)))(drawn))
     grid = np.linspace(-4, 4, 4001)
-    log_p = np.asarray(jax.vmap(lambda z: made.log_density(z[None], u))(jnp.asarray(grid)))
+    log_p = np.asarray(log_densities(made, u, jnp.asarray(grid)))
     log_q = stats.norm.logpdf(grid, 0.2, 0.5)
     truth = np.trapezoid(np.exp(log_q) * (log_q - log_p), grid)
     assert abs(found.mean() - truth) < 5 * found.std() / np.sqrt(20_000) + 1e-3

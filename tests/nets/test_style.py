@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +10,9 @@ from latentry.nets.images.equalised_layers import double, halve
 from latentry.nets.images.residual_networks import batch_deviation
 from latentry.nets.images.style_synthesis import ModulatedConvolution
 
-augment = jax.jit(augmentation.augment, static_argnums=2)  # one program rather than one for each operation
+# One program rather than one for each operation.
+augment = jax.jit(augmentation.augment, static_argnums=2)
+run = eqx.filter_jit(lambda net, *inputs: net(*inputs))
 
 
 def kernel_per_row(layer, x, w):
@@ -33,22 +36,22 @@ def test_one_kernel_with_scaled_channels_is_a_kernel_for_each_row(width, normali
     layer = ModulatedConvolution(3, 5, width, 4, key=jax.random.key(0), normalised=normalised)
     x = jnp.asarray(rng.normal(size=(4, 6, 6, 3)), jnp.float32)
     w = jnp.asarray(rng.normal(size=(4, 4)), jnp.float32)
-    assert np.allclose(layer(x, w), kernel_per_row(layer, x, w), atol=1e-5)
+    assert np.allclose(run(layer, x, w), kernel_per_row(layer, x, w), atol=1e-5)
 
 
 def test_outputs_have_unit_variance_whatever_the_style():
     """Mean square over 2 · 16 · 400 outputs of standard normal inputs; borders see fewer inputs, so the middle is read."""
     layer = ModulatedConvolution(8, 16, 3, 4, key=jax.random.key(0))
     x = jax.random.normal(jax.random.key(1), (2, 22, 22, 8))
-    out = layer(x, 30 * jax.random.normal(jax.random.key(2), (2, 4)))[:, 1:-1, 1:-1]
+    out = run(layer, x, 30 * jax.random.normal(jax.random.key(2), (2, 4)))[:, 1:-1, 1:-1]
     assert abs(float((out**2).mean()) - 1) < 0.1
 
 
 def test_doubling_is_linear_interpolation_and_keeps_what_is_flat(rng):
     x = jnp.asarray(rng.normal(size=(2, 4, 4, 3)), jnp.float32)
-    assert np.allclose(double(x), jax.image.resize(x, (2, 8, 8, 3), "linear"), atol=1e-5)
+    assert np.allclose(run(double, x), jax.image.resize(x, (2, 8, 8, 3), "linear"), atol=1e-5)
     flat = jnp.full((1, 4, 4, 1), 0.3)
-    assert np.allclose(halve(double(flat)), flat, atol=1e-6)
+    assert np.allclose(run(lambda x: halve(double(x)), flat), flat, atol=1e-6)
 
 
 def test_a_slow_layer_starts_alike_and_learns_slowly():
@@ -76,7 +79,7 @@ def test_pictures_start_within_their_range():
     styles = jax.random.normal(jax.random.key(1), (64, 16))
     for seed in range(5):
         net = Synthesis(28, 3, width=8, style=16, most=32, key=jax.random.key(seed))
-        assert 0.01 < np.std(net(styles)) < 1
+        assert 0.01 < np.std(run(net, styles)) < 1
 
 
 def test_without_noise_the_picture_follows_from_the_style():
@@ -85,8 +88,8 @@ def test_without_noise_the_picture_follows_from_the_style():
         lambda path, leaf: leaf + 1.0 if "strength" in jax.tree_util.keystr(path) else leaf, net
     )
     w = jnp.ones((2, 4))
-    assert np.array_equal(loud(w), net(w))
-    assert not np.allclose(loud(w, loud.noise(2, jax.random.key(1))), net(w))
+    assert np.array_equal(run(loud, w), run(net, w))
+    assert not np.allclose(run(loud, w, loud.noise(2, jax.random.key(1))), run(net, w))
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +102,7 @@ def flow():
 
 def test_the_domain_moves_what_the_mask_lets_it(flow, rng):
     noise = jnp.asarray(rng.normal(size=(50, 5)), jnp.float32)
-    first, second = (flow(noise, jnp.full(50, code)) for code in (0, 1))
+    first, second = (run(flow, noise, jnp.full(50, code)) for code in (0, 1))
     moved = np.abs(first - second).max(0) > 1e-3
     assert moved.tolist() == [True, False, True, False, False]
     assert flow.marked().tolist() == [True, False, True]

@@ -42,19 +42,27 @@ def test_resumed_at_every_step_is_the_straight_run(tmp_path, same):
         assert same(resumed.module_, straight.module_)
 
 
+# Fits are children of one process that has loaded all they need and started no device. At a line it starts a child and prints its
+# number; at the next it waits for the child, whose number is its own until then, and prints how it ended.
 SCRIPT = """
-import sys, numpy as np, latentry as lt
+import os, sys, numpy as np, latentry as lt
 rows = np.random.default_rng(0).normal(size=(400, 4))
 model = lt.VAE(latent_dim=2, hidden=(8,), epochs=40, batch_size=16, seed=1, progress=False)
-print("ready", flush=True)
-model.fit(rows, run=sys.argv[1], resume=True, save_every=7)
-print("end", flush=True)
+import latentry.models.estimator.fitting, latentry.models.estimator.saving
+while sys.stdin.readline():
+    child = os.fork()
+    if child == 0:
+        model.fit(rows, run=sys.argv[1], resume=True, save_every=7)
+        os._exit(0)
+    print(child, flush=True)
+    sys.stdin.readline()
+    print(os.waitpid(child, 0)[1], flush=True)
 """
 
 
-def _wait_for(path, process):
+def _wait_for(path):
     deadline = time.monotonic() + 60
-    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
@@ -65,18 +73,21 @@ def test_killed_at_four_random_moments_is_the_straight_run(tmp_path, same):
     rows = np.random.default_rng(0).normal(size=(400, 4))
     straight = lt.VAE(latent_dim=2, hidden=(8,), epochs=40, batch_size=16, seed=1, progress=False).fit(rows)
     rng, kills = np.random.default_rng(7), 0
-    for _ in range(20):
-        with subprocess.Popen(
-            [sys.executable, str(script), str(tmp_path / "run")], stdout=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stdout.readline() == "ready\n"
+    words = [sys.executable, str(script), str(tmp_path / "run")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        for _ in range(20):
+            print(file=parent.stdin, flush=True)
+            child = int(parent.stdout.readline())
             if kills < 4:
-                _wait_for(tmp_path / "run", process)
+                _wait_for(tmp_path / "run")
                 time.sleep(rng.uniform(0.0, 0.6))
-                kills += process.poll() is None
-                process.send_signal(signal.SIGKILL)
-            if "end" in process.stdout.read():
+                os.kill(child, signal.SIGKILL)
+            print(file=parent.stdin, flush=True)
+            ended = int(parent.stdout.readline())
+            kills += ended == signal.SIGKILL
+            if ended == 0:
                 break
+        parent.stdin.close()
     assert kills == 4
     resumed = lt.load(tmp_path / "run")
     assert resumed.state_.finished

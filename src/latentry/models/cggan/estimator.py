@@ -103,11 +103,11 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
 
     >>> from latentry.generators import domain_images
     >>> from latentry.models import ImageNetworks
-    >>> data = domain_images(rows_per_domain=16, size=16)
-    >>> small = ImageNetworks(channels=4, most_channels=8)
+    >>> data = domain_images(rows_per_domain=16, size=8)
+    >>> small = ImageNetworks(channels=2, most_channels=4)
     >>> model = CGGAN(latent_dim=8, style_dim=2, epochs=2, batch_size=16, networks=small).fit(data)
     >>> model.sample(3, domain=1).shape, model.translate(data["image"][:5], to=0).shape
-    ((3, 16, 16, 3), (5, 16, 16, 3))
+    ((3, 8, 8, 3), (5, 8, 8, 3))
     """
 
     latent_dim: int = 32
