@@ -17,11 +17,14 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import latentry as lt
 from latentry.training import use_compilation_cache
 
 use_compilation_cache()
+settings.register_profile("any machine", deadline=None)  # a busy machine is no fault of an example
+settings.load_profile("any machine")
 gc.set_threshold(100_000, 20, 20)  # tracing makes many small objects and hardly a cycle: look for cycles less often
 
 

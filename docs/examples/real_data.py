@@ -1,4 +1,4 @@
-"""Certificates of real data: `python docs/examples/real_data.py [penguins digits clusters mice wine cancer]` writes a report for each."""
+"""Certificates of real data: `python docs/examples/real_data.py [penguins digits clusters mice wine cancer]`."""
 
 from __future__ import annotations
 
