@@ -39,6 +39,34 @@ def test_dependence_of_neighbours_is_found_in_numbers_and_labels(rng):
     assert order_dependence([rng.permutation(series)]).p_value > 1e-3
 
 
+def taking_turns(seed, subjects=12, rows=100, spread=0.8):
+    """Rows of subjects who take turns: only rows a multiple of their number apart are alike."""
+    rng, subject = np.random.default_rng([8, seed]), np.arange(subjects * rows) % subjects
+    labels = rng.permutation(np.arange(subjects) % 3)[subject]
+    return spread * rng.normal(size=(subjects, 3))[subject] + rng.normal(size=(len(subject), 3)), labels
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_subjects_who_take_turns_are_noticed(seed):
+    numbers, labels = taking_turns(seed)
+    found = order_dependence([numbers])
+    assert found.p_value < 1e-6
+    assert found.lag in (1, 12, 24)  # neighbouring subjects may be alike by chance
+    assert found.effective_rows < 600  # of 1,200
+    assert order_dependence([labels]).p_value < 1e-6
+    mixed = np.random.default_rng(seed).permutation(len(labels))
+    assert order_dependence([numbers[mixed], labels[mixed]]).p_value > 1e-3
+
+
+def test_rows_in_random_order_are_rarely_called_dependent_at_any_distance():
+    """The level is 0.05 over all lags: of 300 tables and 300 columns of labels 15 are expected, more than 30 under 1e-3."""
+    draws = [np.random.default_rng([6, seed]) for seed in range(300)]
+    tables = sum(order_dependence([rng.normal(size=(400, 3))]).p_value <= 0.05 for rng in draws)
+    labels = sum(order_dependence([rng.integers(0, 10, 800)]).p_value <= 0.05 for rng in draws)
+    images = sum(order_dependence([rng.normal(size=(150, 6, 6))]).p_value <= 0.05 for rng in draws)
+    assert max(tables, labels, images) <= 30
+
+
 def test_only_neighbours_of_one_stratum_are_compared(rng):
     labels = np.arange(600) % 2
     shifted = rng.normal(size=600) + 5 * np.repeat([0, 1, 2], 200)

@@ -33,7 +33,7 @@ def test_rows_sorted_by_subject_are_noticed(subjects):
     _, views, latent = subjects
     found = audit(views, latent, epsilon=0.3)
     assert found.verdict.status == "cannot say"
-    assert "neighbouring rows" in found.verdict.sentence
+    assert "rows in their order" in found.verdict.sentence
     assert "groups=" in found.verdict.change
     assert found.simultaneous == ()
 
@@ -211,6 +211,18 @@ def test_rows_sorted_by_domain_are_compared_within_domains_when_pooled():
     rows = as_rows({"a": z + 1.0, "b": domain}, z, **gathered)
     assert rows.as_one().domains == ("all rows",)
     assert [one.outcome for one in independence(rows.as_one())] == ["not refuted", "untested"]
+
+
+def test_nothing_is_refuted_on_subjects_who_take_turns():
+    """Twelve subjects in turn, a trait of each in both blocks: rows depend on each other, and Λ is not to blame."""
+    for seed in range(3):
+        rng, subject = np.random.default_rng([13, seed]), np.arange(1200) % 12
+        trait = rng.standard_normal((12, 2))[subject]
+        rows = {"a": trait + rng.standard_normal((1200, 2)), "b": trait + rng.standard_normal((1200, 2))}
+        found = audit(rows, rng.integers(0, 2, 12)[subject], epsilon=0.05).verdict
+        assert found.status == "cannot say"
+        assert found.assumptions[0].refuted
+        assert "order" in found.assumptions[0].name
 
 
 def test_labels_in_order_are_known_at_their_level():

@@ -6,7 +6,6 @@ are given, and blocks of time, each several autocorrelation times long, where a 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from latentry.data.inputs import LabelsLike
 from latentry.data.label_order import label_order_p_value
+from latentry.data.lags import lagged_products, least_over_lags
 from latentry.data.latents import missing_entries
 from latentry.data.ranks import normal_scores
 from latentry.errors import DataError
@@ -25,6 +25,9 @@ Codes = NDArray[np.int64]
 _LEVELS = 30  # of a label that are looked at, the most frequent ones
 _COLUMNS = 64  # of a table that are looked at
 _WHOLE = 3.0  # autocorrelation times in a block: neighbouring blocks are then hardly dependent
+_SAID = 0.05  # p-value below which it is said how many independent rows are left
+_CLEAR = 4.0  # standard errors of an autocorrelation that is there
+_ALIKE = 0.7  # of the clearest autocorrelation: a lag that is as clear
 _FADED = 0.05  # autocorrelation below which a lag no longer counts
 
 
@@ -104,26 +107,30 @@ def _dates(words: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OrderDependence:
-    """How alike neighbouring rows are, in the order in which they are given.
+    """How alike rows are that are near each other, or a fixed distance apart, in the order in which they are given.
 
     Args:
-        p_value: Of the hypothesis that the order says nothing, over all columns (Bonferroni).
-        correlation: Of neighbours, in the column that shows it most.
+        p_value: Of the hypothesis that the order says nothing, over all columns and distances (Bonferroni).
+        correlation: Of rows `lag` apart, in the column that shows it most.
         column: Number of that column, numbers before labels.
         effective_rows: Independent rows that would tell as much about a mean as these do.
+        lag: Distance of the rows that are most alike: 1 for neighbours, 12 where 12 subjects take turns.
     """
 
     p_value: float
     correlation: float
     column: int
     effective_rows: float
+    lag: int = 1
 
 
 def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> OrderDependence:
-    r"""Test whether neighbouring rows are alike: :math:`r_1 = \sum_t s_t s_{t+1} / \sum_t s_t^2` of normal scores s.
+    r"""Test whether rows k apart are alike: :math:`r_k = \sum_t s_t s_{t+k} / \sum_t s_t^2` of normal scores s.
 
-    Rows in random order have :math:`r_1 \sqrt n` close to standard normal. Labels are compared by the number of neighbours that
-    share one. Rows that were shuffled show nothing, however they depend on each other.
+    Rows in random order have :math:`\sum_t s_t s_{t+k} / (\sum_t s_t^2 s_{t+k}^2)^{1/2}` close to standard normal. Neighbours
+    (k = 1) have half of the level, all other distances up to half of the rows share the other half: subjects that take turns
+    are alike at the distance of their number. Labels are compared by the number of rows that share one. Rows that were
+    shuffled, or of which a random part was taken, show nothing, however they depend on each other.
 
     Args:
         columns: Each (rows,) or (rows, width): numbers, or labels (whole numbers, text), of which the most frequent are seen.
@@ -143,26 +150,53 @@ def order_dependence(columns: Sequence[np.ndarray], strata: np.ndarray | None = 
     order = np.argsort(level, kind="stable")
     table = _scores(columns)[order]
     level = level[order]
-    beside = level[1:] == level[:-1]
     table = _standardised(table, level)
-    spread = (table**2).sum(axis=0)
-    live = spread > 1e-12 * max(rows, 1)
-    if not live.any() or beside.sum() < 3:
+    live = (table**2).sum(axis=0) > 1e-12 * max(rows, 1)
+    if not live.any() or (level[1:] == level[:-1]).sum() < 3:
         return OrderDependence(1.0, 0.0, 0, float(rows))
-    first = np.where(live, (table[1:] * table[:-1])[beside].sum(axis=0) / np.where(live, spread, 1.0), -1.0)
+    products, pairs = (part[1 : len(part) // 2 + 1] for part in lagged_products(table, level))
+    if not len(pairs):
+        return OrderDependence(1.0, 0.0, 0, float(rows))
     numbers = sum(_width(column) for column in columns if column.dtype.kind == "f")
-    worst = int(first.argmax())
-    products = (table[1:] * table[:-1])[beside][:, :numbers]
-    size = np.sqrt((products**2).sum(axis=0))  # less than the number of neighbours where a stratum is constant
-    tails = [_normal_tail(total / each) for total, each in zip(products.sum(axis=0), size, strict=True) if each > 0]
+    tails = _number_tails(table[:, :numbers], level, products[:, :numbers], pairs)
     tails += [label_order_p_value(labels[order], level) for labels in _labels(columns)]
     p_value = min(1.0, min(tails, default=1.0) * len(tails))
-    lasting = autocorrelation_time(table[:, [worst]], level) if p_value < 0.05 else 1.0
-    return OrderDependence(p_value, float(first[worst]), worst, rows / lasting)
+    return _described(table, level, p_value, products, pairs)
 
 
-def _normal_tail(z: float) -> float:
-    return 0.5 * math.erfc(z / math.sqrt(2.0))
+def _number_tails(table: np.ndarray, level: Codes, products: np.ndarray, pairs: np.ndarray) -> list[float]:
+    """Return the p-value of each column of numbers, over all lags."""
+    squares = lagged_products(table**2, level)[0][1 : len(pairs) + 1]
+    live = squares > 1e-9 * np.maximum(pairs[:, None], 1)  # a stratum may be constant
+    tails = np.where(live, _normal_tail(products / np.sqrt(np.where(live, squares, 1.0))), 1.0)
+    return [least_over_lags(column, pairs) for column, some in zip(tails.T, live.T, strict=True) if some.any()]
+
+
+def _described(
+    table: np.ndarray, level: Codes, p_value: float, products: np.ndarray, pairs: np.ndarray
+) -> OrderDependence:
+    """Say which column and which distance show it most, and how many independent rows are left."""
+    rows, spread = len(table), (table**2).sum(axis=0)
+    rho = products / np.where(spread > 1e-12 * rows, spread, np.inf) * rows / np.maximum(pairs[:, None], 1)
+    clear = rho * np.sqrt(pairs[:, None])  # in standard errors
+    near = int(clear[0].argmax())
+    if p_value >= _SAID or clear[0, near] > _CLEAR:
+        lag, worst = 1, near
+    else:
+        worst = int(clear.max(axis=0).argmax())
+        lag = 1 + int(np.argmax(clear[:, worst] > _ALIKE * clear[:, worst].max()))  # the first of its multiples
+    lasting = 1.0
+    if p_value < _SAID:
+        repeated = 1 + 2 * float(rho[:, worst][clear[:, worst] > _CLEAR].sum())
+        lasting = max(autocorrelation_time(table[:, [worst]], level), repeated)
+    return OrderDependence(p_value, float(rho[lag - 1, worst]), worst, rows / lasting, lag)
+
+
+def _normal_tail(z: np.ndarray) -> np.ndarray:
+    from scipy.special import ndtr  # slow to load: only when it is asked for
+
+    tail: np.ndarray = ndtr(-z)
+    return tail
 
 
 def _width(column: np.ndarray) -> int:
@@ -216,24 +250,11 @@ def autocorrelation_time(table: np.ndarray, level: np.ndarray) -> float:
         Rows that a dependence lasts, at least 1.
     """
     spread = np.maximum((table**2).sum(axis=0), 1e-300)
-    products, pairs = _lagged_products(table, level)
+    products, pairs = lagged_products(table, level)
     # Fewer pairs remain at a long lag: the sum is scaled as if none were lost.
     rho = products[1:] / spread * len(table) / np.maximum(pairs[1:, None], 1)
     going = np.logical_and.accumulate((rho > _FADED) & (pairs[1:, None] > 0), axis=0)
     return float(1 + 2 * np.where(going, rho, 0.0).sum(axis=0).max(initial=0.0))
-
-
-def _lagged_products(table: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of products of rows at each lag within strata, by Fourier transform, and how many there are."""
-    counts = np.bincount(level)
-    longest = int(counts.max())
-    sums, pairs = np.zeros((longest, table.shape[1])), np.zeros(longest)
-    for stratum in np.flatnonzero(counts):
-        rows = table[level == stratum]
-        spectrum = np.fft.rfft(rows, 2 * len(rows), axis=0)
-        sums[: len(rows)] += np.fft.irfft(np.abs(spectrum) ** 2, 2 * len(rows), axis=0)[: len(rows)]
-        pairs[: len(rows)] += np.arange(len(rows), 0, -1)
-    return sums, pairs
 
 
 def time_blocks(time: NDArray[np.float64], columns: Sequence[np.ndarray], strata: np.ndarray | None = None) -> Codes:

@@ -19,7 +19,7 @@ _NAME = "rows are independent of each other"
 def independent_rows(
     columns: Sequence[NDArray[Any]], strata: NDArray[np.int64] | None, units: NDArray[np.int64] | None, level: float
 ) -> Assumption:
-    """Look for copies of rows and for neighbours that are alike.
+    """Look for copies of rows, for neighbours that are alike, and for rows a fixed distance apart that are.
 
     Args:
         columns: Numbers or labels, each (rows,) or (rows, width).
@@ -41,11 +41,12 @@ def independent_rows(
         note = f"{copies.fraction:.0%} of the rows are copies of others: drop them, or pass groups="
         return Assumption(_NAME, "refuted", "nearest neighbours", 0.0, None, note)
     found = order_dependence(columns, strata)
-    test = "neighbours in the order of the rows, within domains"
+    test = "rows at each distance in the order of the rows, within domains"
     if found.p_value > level:
         return Assumption(_NAME, "not refuted", test, found.p_value, None, "rows that were shuffled show nothing")
+    which = "neighbours" if found.lag == 1 else f"rows {found.lag} apart"
     note = (
-        f"neighbours correlate by {found.correlation:.2f}: about {found.effective_rows:.0f} independent rows of {rows}; pass "
+        f"{which} correlate by {found.correlation:.2f}: about {found.effective_rows:.0f} independent rows of {rows}; pass "
         "groups= or time=, or groups=range(rows) if the file is only sorted"
     )
     return Assumption(_NAME, "refuted", test, found.p_value, None, note)

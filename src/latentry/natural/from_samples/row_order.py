@@ -120,7 +120,7 @@ def units_needed(rows: Rows, epsilon: float, level: float) -> str:
 def independence(rows: Rows) -> list[Assumption]:
     """Say what is known of the independence of rows: declared units, or their order and copies among them.
 
-    Only neighbours from one domain are compared, also where domains are pooled: rows may be sorted by domain.
+    Only rows from one domain are compared, also where domains are pooled: rows may be sorted by domain.
 
     Args:
         rows: The rows to audit.
@@ -138,8 +138,8 @@ def independence(rows: Rows) -> list[Assumption]:
     orders = list(_orders(rows))
     p = min(1.0, len(orders) * min(orders))
     copies = _copies(rows)
-    test = "neighbours in the order of the rows, and copies among them"
-    name = "neighbouring rows do not depend on each other, and none is a copy"
+    test = "rows at each distance in the order of the rows, and copies among them"
+    name = "rows in their order do not depend on each other, and none is a copy"
     if p <= ASSUMED_LEVEL or copies:
         return [Assumption(name, "refuted", test, 0.0 if copies else p, note=f"{copies}{_ADVICE}")]
     return [Assumption(name, "not refuted", test, p), Assumption("rows are independent", "untested", note=_HIDDEN)]
