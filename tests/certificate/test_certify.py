@@ -3,7 +3,10 @@ import pytest
 from sklearn.decomposition import PCA, FastICA
 
 import latentry as lt
+from latentry.certificate.audits.identifiable import with_refits
+from latentry.certificate.subject import Settings, Subject
 from latentry.contracts import HasChannel, HasGraph
+from latentry.evidence import Assumption, Verdict, assumptions_in_words
 from latentry.generators import finite_laws
 
 
@@ -150,6 +153,50 @@ def test_restarts_are_fitted_on_the_rows_of_the_fit(fitted):
     assert "the 3 restarts" in found["fit"].claims["restarts agree"].sentence
     assert found.settings["restarts"] == 2
     assert not any("One fit" in note for note in found["fit"].notes)
+
+
+def test_refits_test_what_is_untested_without_them(monkeypatch):
+    """Fits are short: only the place of their answers matters."""
+    rng = np.random.default_rng(0)
+    u = np.repeat(np.arange(7), 120)
+    data = lt.Dataset((rng.uniform(0.5, 3, size=(7, 2))[u] * rng.normal(size=(840, 2))) @ rng.normal(size=(2, 2)), u)
+    quick = {"epochs": 6, "flow__blocks": 1, "flow__components": 2, "progress": False}
+    model = lt.IFlow().set_params(**quick).fit(data.split(0.5, 0.5)[0])
+    monkeypatch.setattr("latentry.identifiability.refits.MOST_DOMAINS", 1)
+    plain = lt.certify(model, data, only=["identifiable"])["identifiable"].claims["sufficient changes"]
+    asked = {one.name: one for one in plain.assumptions if "refits=True" in one.note}
+    assert set(asked) == {"one mixing serves all domains", "there are as many latents as the model has"}
+    assert all(one.outcome == "untested" for one in asked.values())
+    said = []
+    found = lt.certify(model, data, only=["identifiable"], refits=True, progress=said.append)
+    assert [phrase[:20] for phrase in said[:-1]] == ["refit without domain"]
+    assert found.settings["refits"] is True
+    after = {one.name: one for one in found["identifiable"].claims["sufficient changes"].assumptions}
+    assert after["one mixing serves all domains"].outcome != "untested"
+    assert "invertible map" in after["there are as many latents as the model has"].note
+
+
+def test_refits_need_a_model_and_its_rows(fitted):
+    model, fresh = fitted
+    with pytest.raises(lt.DataError, match="refits=True: latents made elsewhere"):
+        lt.certify(model.transform(fresh), fresh, refits=True)
+    with pytest.raises(lt.DataError, match="refits=True: the rows of the fit are not among these data"):
+        lt.certify(model, fresh, refits=True)
+
+
+@pytest.mark.parametrize("outcome", ["refuted", "not refuted"])
+def test_a_refit_that_refutes_an_assumption_opens_the_verdict(outcome):
+    number = Assumption("there are as many latents as the model has", "untested", note="refits=True")
+    rest = Assumption("latents are independent", "not refuted", "correlations", 0.4)
+    said = f"identifiable: yes. {assumptions_in_words([rest, number])}"
+    verdict = Verdict("supported", said, {}, "more rows", assumptions=(rest, number))
+    tested = Assumption(number.name, outcome, "fits with 1 and 3 latents", 0.01, 0.9, "3 latents: +0.4")
+    subject = Subject(None, None, None, {}, Settings(0.05), refits=(tested,))
+    after = with_refits(verdict, subject)
+    assert after.status == ("cannot say" if outcome == "refuted" else "supported")
+    assert after.assumptions == (rest, tested)
+    assert "Untested" not in after.sentence
+    assert ("3 latents: +0.4" in after.sentence) == (outcome == "refuted")
 
 
 def test_restarts_of_the_fit_itself_are_told():

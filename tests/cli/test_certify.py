@@ -133,6 +133,7 @@ BAD = {
     ),
     "wider features": (["certify", "{folder}/run", "{folder}/wide.npz"], "3"),
     "restarts": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--restarts", "2"], "cannot be fitted again"),
+    "refits": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--refits"], "--refits: latents made elsewhere"),
     "too few": (
         ["certify", "{folder}/run", "{folder}/few.npz"],
         "rows are left to audit, and at least 40 are needed",

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
-from latentry.certificate.restarts import refitted
+from latentry.certificate.restarts import refitted, training_rows
 from latentry.certificate.side_by_side import SideBySide, compared, named
 from latentry.certificate.splitting import FEWEST, Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.certificate.stages import stages
@@ -30,6 +30,7 @@ from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
+from latentry.identifiability import refit_assumptions
 from latentry.threads import single_threaded
 
 __all__ = ["Latents", "certify"]
@@ -54,6 +55,7 @@ class Options(TypedDict, total=False):
     seen: ArrayLike | None
     others: Sequence[HasChannel]
     restarts: int
+    refits: bool
     only: Sequence[str] | None
     seed: int
     progress: Callable[[str], None] | None
@@ -82,6 +84,7 @@ def certify(
     seen: ArrayLike | None = None,
     others: Sequence[HasChannel] = (),
     restarts: int = 0,
+    refits: bool = False,
     only: Sequence[str] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -113,6 +116,8 @@ def certify(
         seen: for latents made elsewhere, the rows that trained them: numbers or booleans. They are left out.
         others: the same model fitted from other seeds, to see whether restarts agree.
         restarts: fit the model so many times more, from other seeds and on the rows that trained it, for the same purpose.
+        refits: fit the model up to five times more on the rows that trained it, to test what identifiability takes for
+            granted: with one latent fewer and one more, and without one domain at a time (three at most).
         only: names of the parts to run; all of them by default.
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs: text that also says how much of the expected work is
@@ -124,7 +129,9 @@ def certify(
     Raises:
         DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
-    settings = Settings(float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts))
+    settings = Settings(
+        float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts), bool(refits)
+    )
     chosen = _chosen(only)
     rows = _dataset(data, domain).with_groups(groups, time)
     if isinstance(latents, Mapping) or _is_several(latents):
@@ -147,6 +154,12 @@ def _one(
     _check_fits(latents, rows)
     again = refitted(latents, rows, split, settings.restarts, progress)
     subject = subject_of(_taken(latents, split.rows), fresh, settings, (*others, *again))
+    if settings.refits and "identifiable" in chosen:
+        training = training_rows(latents, rows, split, "refits=True")
+        tested = refit_assumptions(
+            latents, training, fresh, level=settings.level, seed=settings.seed, progress=progress
+        )
+        subject = replace(subject, refits=tested)
     with single_threaded():  # audits are small: threads that wait for each other cost more than they bring
         parts = dict(_run(subject, chosen, progress))
     return Certificate(

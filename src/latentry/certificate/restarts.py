@@ -11,7 +11,7 @@ from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import Dataset
 from latentry.errors import DataError
 
-__all__ = ["refitted"]
+__all__ = ["refitted", "training_rows"]
 
 
 def refitted(
@@ -35,17 +35,10 @@ def refitted(
     """
     if not count:
         return ()
-    record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
-    if record is None:
-        raise DataError(
-            f"restarts={count}: latents made elsewhere cannot be fitted again. Give a model, or restarts=0."
-        )
-    if split.trained is None:
-        raise DataError(
-            f"restarts={count}: the rows of the fit are not among these data, so that nothing can be fitted again. Pass all "
-            "rows, of which the fit had a part, or fits from other seeds as others=[...]."
-        )
-    training, fits = data.take(split.trained), []
+    training, fits = training_rows(model, data, split, f"restarts={count}"), []
+    assert isinstance(model, KeepsFitRecord)
+    record = model.fit_record()
+    assert record is not None
     for number in range(1, count + 1):
         if progress is not None:
             progress(f"restart {number} of {count}")
@@ -54,3 +47,30 @@ def refitted(
         if again.state_.stopped == "interrupted":
             raise KeyboardInterrupt
     return tuple(fits)
+
+
+def training_rows(model: object, data: Dataset, split: Split, asked: str) -> Dataset:
+    """Return the rows that trained a model.
+
+    Args:
+        model: That was fitted.
+        data: All rows.
+        split: Which of them trained the model.
+        asked: What they are wanted for, as the caller wrote it, such as "restarts=2".
+
+    Returns:
+        Rows, none of which is audited.
+
+    Raises:
+        DataError: If it is no model, or its training rows are not among the data.
+    """
+    if not isinstance(model, KeepsFitRecord) or model.fit_record() is None:
+        raise DataError(
+            f"{asked}: latents made elsewhere cannot be fitted again. Give a model, or leave {asked.split('=')[0]} out."
+        )
+    if split.trained is None:
+        raise DataError(
+            f"{asked}: the rows of the fit are not among these data, so that nothing can be fitted again. Pass all "
+            "rows, of which the fit had a part, or fits from other seeds as others=[...]."
+        )
+    return data.take(split.trained)

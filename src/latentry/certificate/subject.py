@@ -24,6 +24,7 @@ from latentry.data import (
     nearest_centres,
 )
 from latentry.errors import DataError, nearest
+from latentry.evidence import Assumption
 from latentry.streams import stream
 
 __all__ = ["Blocks", "Settings", "Subject", "blocks_of", "subject_of"]
@@ -42,6 +43,7 @@ class Settings:
     quantiser: int | None = None
     blocks: Blocks = None
     restarts: int = 0
+    refits: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
@@ -82,6 +84,7 @@ class Subject:
         model: what made the latents; None for latents from elsewhere.
         others: the same rows, seen by other fits of the same model.
         definition: what Λ is, in words.
+        refits: what further fits of the model said about assumptions, where they were asked for.
     """
 
     data: Dataset
@@ -92,6 +95,7 @@ class Subject:
     model: HasChannel | None = None
     others: tuple[Subject, ...] = ()
     definition: str = ""
+    refits: tuple[Assumption, ...] = ()
 
     @property
     def channel(self) -> Channel:

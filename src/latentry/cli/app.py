@@ -89,6 +89,7 @@ _OPTIONS = {
     r"\bnoise=σ": "--noise σ",
     r"\bblocks=": "--block ",
     r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
+    r"\brefits=True": "--refits",
     r"^blocks: ": "--block: ",
     r"\bseen: ": "--seen: ",
     r"\bothers=\[\.\.\.\]": "--also run",

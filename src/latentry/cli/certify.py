@@ -64,6 +64,14 @@ def certify(
         list[Path] | None,
         typer.Option(help="Another run folder or file of latents of the same rows, to be compared; repeatable."),
     ] = None,
+    refits: Annotated[
+        bool,
+        typer.Option(
+            "--refits",
+            help="Fit the model up to five times more, with one latent fewer and more and without a domain at a time, to test "
+            "what identifiability takes for granted.",
+        ),
+    ] = False,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     seed: Annotated[int, typer.Option(help="The same seed gives the same certificate.")] = 0,
     check_: Annotated[
@@ -107,7 +115,7 @@ def certify(
         else:
             certificate = make(
                 subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-                restarts=restarts, seed=seed, seen=trained, others=others, progress=progress,
+                restarts=restarts, refits=refits, seed=seed, seen=trained, others=others, progress=progress,
             )  # fmt: skip
     if check_ is not None:
         _compare(compared, as_json=json)

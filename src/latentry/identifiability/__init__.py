@@ -1,6 +1,6 @@
 """Whether the latents can be identified at all, and how well they were estimated."""
 
-from latentry.identifiability.assumptions import independent_rows
+from latentry.identifiability.assumptions import BEST_FIT, independent_rows
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.metrics import (
     DCI,
@@ -20,11 +20,13 @@ from latentry.identifiability.metrics import (
     sap,
 )
 from latentry.identifiability.mixture_components import MixtureAudit, mixture_components
+from latentry.identifiability.refits import refit_assumptions
 from latentry.identifiability.sparsity import SparsityAudit, sparsity
 from latentry.identifiability.sufficient_changes import SufficientChanges, sufficient_changes
 from latentry.identifiability.unmixing import unmix
 
 __all__ = [
+    "BEST_FIT",
     "DCI",
     "Agreement",
     "Collapse",
@@ -46,6 +48,7 @@ __all__ = [
     "mig",
     "mixture_components",
     "r_squared",
+    "refit_assumptions",
     "sap",
     "sparsity",
     "sufficient_changes",

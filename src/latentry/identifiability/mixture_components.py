@@ -155,7 +155,7 @@ def _assumed(
     affine = "the map from latents to rows is one to one and piecewise affine"
     why = "decoders are piecewise affine; whether the true map is, rows cannot say"
     note = why if mixture.piecewise_affine is True else str(mixture.piecewise_affine)
-    return (*parts, Assumption(affine, "untested", note=note), UNTESTABLE[1])
+    return (*parts, Assumption(affine, "untested", note=note), *UNTESTABLE[1:])
 
 
 def _of_components(name: str, tested: Assumption) -> Assumption:

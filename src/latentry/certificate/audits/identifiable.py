@@ -9,9 +9,9 @@ from latentry.certificate.audits.agreement import restarts_agree
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions, HasLatentMixture, HasMixing
-from latentry.evidence import STATUS_ORDER, Assumption, Bound, Outcome, Verdict
+from latentry.evidence import STATUS_ORDER, Assumption, Bound, Outcome, Verdict, assumptions_in_words
 
-__all__ = ["identifiable"]
+__all__ = ["identifiable", "with_refits"]
 
 _SAME = "fits from other seeds find the same latents"
 
@@ -52,6 +52,7 @@ def identifiable(subject: Subject) -> Part:
         methods.append("identifiability of Gaussian mixtures")
     if not claims:
         return Part("identifiable", _no_theorem(subject))
+    claims = {name: with_refits(verdict, subject) for name, verdict in claims.items()}
     best = _with_restarts(max(claims.values(), key=lambda v: STATUS_ORDER.index(v.status)), subject)
     return Part("identifiable", best, claims, numbers, tuple(notes), tuple(methods), details)
 
@@ -63,11 +64,36 @@ def _with_restarts(verdict: Verdict, subject: Subject) -> Verdict:
         return verdict
     outcome: Outcome = "refuted" if claim.refuted else "not refuted"
     same = Assumption(_SAME, outcome, f"{len(subject.others) + 1} fits from different seeds", note=claim.sentence)
-    others = tuple(one for one in verdict.assumptions if not one.name.startswith("the fit reached"))
-    if not claim.refuted:
-        return replace(verdict, assumptions=(*others, same))
-    sentence = f"rows contradict an assumption: {_SAME} ({claim.sentence}). One fit alone would say: {verdict.sentence}"
-    return Verdict("cannot say", sentence, verdict.evidence, claim.change, assumptions=(*others, same))
+    others = tuple(one for one in verdict.assumptions if one.name != identifiability.BEST_FIT.name)
+    return _restated(verdict, (*others, same), claim.change)
+
+
+def with_refits(verdict: Verdict, subject: Subject) -> Verdict:
+    """Put what further fits said in the place of assumptions that are untested without them.
+
+    Args:
+        verdict: Of one theorem.
+        subject: With what the fits said.
+
+    Returns:
+        The verdict; open, where it was a "yes" and a fit refuted an assumption.
+    """
+    said = {one.name: one for one in subject.refits}
+    if not any(one.name in said for one in verdict.assumptions):
+        return verdict
+    change = "another number of latents, or domains that one mixing serves"
+    return _restated(verdict, tuple(said.get(one.name, one) for one in verdict.assumptions), change)
+
+
+def _restated(verdict: Verdict, assumptions: tuple[Assumption, ...], change: str) -> Verdict:
+    """Return a verdict that rests on these assumptions; where one is newly refuted, a "yes" becomes open."""
+    old, new = assumptions_in_words(verdict.assumptions), assumptions_in_words(assumptions)
+    sentence = verdict.sentence.replace(old, new) if old else verdict.sentence
+    against = next((one for one in assumptions if one.refuted and one not in verdict.assumptions), None)
+    if against is None or verdict.status not in ("supported", "certified"):
+        return replace(verdict, sentence=sentence, assumptions=assumptions)
+    sentence = f"rows contradict an assumption: {against.name} ({against.note}). Without it one would say: {sentence}"
+    return Verdict("cannot say", sentence, verdict.evidence, change, assumptions=assumptions)
 
 
 def _numbers(changes: identifiability.SufficientChanges) -> dict[str, Number]:

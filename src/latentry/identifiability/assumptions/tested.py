@@ -11,21 +11,20 @@ from latentry.data import Dataset
 from latentry.evidence import Assumption
 from latentry.identifiability.assumptions.family import latent_family
 from latentry.identifiability.assumptions.independence import independent_latents
+from latentry.identifiability.assumptions.latent_count import NUMBER_OF_LATENTS
+from latentry.identifiability.assumptions.left_out import ONE_MIXING
 from latentry.identifiability.assumptions.samples import samples_look_like_rows
 
-__all__ = ["PART_OF_LEVEL", "UNTESTABLE", "tested_assumptions"]
+__all__ = ["BEST_FIT", "PART_OF_LEVEL", "UNTESTABLE", "tested_assumptions"]
 
 PART_OF_LEVEL = 0.25  # four tests share the level
-UNTESTABLE = (
-    Assumption(
-        "the rows were made by one smooth one-to-one map of such latents",
-        "untested",
-        note="other processes can make the same rows: latents that cause each other, or a sensor that differs between domains",
-    ),
-    Assumption(
-        "the fit reached the best likelihood, with the right number of latents", "untested", note="compare restarts"
-    ),
+_ONE_MAP = Assumption(
+    "the rows were made by one smooth one-to-one map of such latents",
+    "untested",
+    note="other processes can make the same rows: latents that cause each other, or a sensor that differs between domains",
 )
+BEST_FIT = Assumption("the fit reached the best likelihood", "untested", note="compare restarts")
+UNTESTABLE = (_ONE_MAP, BEST_FIT, NUMBER_OF_LATENTS)
 
 
 def tested_assumptions(
@@ -49,4 +48,5 @@ def tested_assumptions(
     tested = [independent_latents(groups, rows, part), latent_family(groups, rows, family, part)]
     if isinstance(model, SamplesByDomain) and isinstance(data, Dataset):
         tested.append(samples_look_like_rows(model, data, part, seed))
+        tested.append(ONE_MIXING)
     return (*tested, *UNTESTABLE)
