@@ -125,6 +125,20 @@ def test_natural_requires_a_certificate_or_support(call, tmp_path):
     assert call(*words, "--epsilon", "0.001")[0] == 1
 
 
+def test_natural_keeps_groups_whole(call, tmp_path):
+    """Twelve subjects in turn: rows are refuted as independent, and groups are counted where they are named."""
+    who = np.arange(480) % 12
+    lines = [f"{s},{s % 2},{s % 2},{i}" for i, s in enumerate(who)]
+    (tmp_path / "g.csv").write_text("who,A,L,when\n" + "\n".join(lines))
+    words = ["natural", tmp_path / "g.csv", "--latent", "L", "--observables", "who,A", "--json"]
+    alone, grouped, timed = (call(*words, *more)[1] for more in ([], ["--groups", "who"], ["--time", "when"]))
+    assert "rows in their order do not depend" in alone
+    assert "12 as declared" in grouped
+    assert "as declared" in timed
+    code, _, error = call(*words, "--groups", "who", "--mass", "A")
+    assert (code, "--groups" in error) == (2, True)
+
+
 def test_natural_of_samples(call, tmp_path):
     rng = np.random.default_rng(0)
     coin = rng.integers(0, 2, 4000)

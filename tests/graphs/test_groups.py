@@ -1,9 +1,11 @@
 """Rows of one subject in graphs."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from latentry.errors import DataError
+from latentry.errors import DataError, DataWarning
 from latentry.graphs import Counts, search
 
 
@@ -16,10 +18,26 @@ def test_subjects_with_many_rows_feign_edges_unless_groups_say_so():
     rows, false, aware = np.repeat(np.arange(30), 40), 0, 0
     for seed in range(200):
         traits = np.random.default_rng(seed).integers(0, 2, size=(30, 2))[rows]
-        false += bool(search(Counts.from_rows(traits)).graph.edges)
+        with pytest.warns(DataWarning, match="name subjects in groups="):
+            counted = Counts.from_rows(traits)
+        false += bool(search(counted).graph.edges)
         aware += bool(search(Counts.from_rows(traits, groups=rows)).graph.edges)
     assert false > 100
     assert aware <= 30
+
+
+def test_subjects_who_take_turns_are_noticed_and_independent_rows_are_not():
+    """The level is 0.001: of 200 tables more than 3 warn with probability under 1e-4."""
+    rng = np.random.default_rng(1)
+    with pytest.warns(DataWarning, match="a fixed distance apart"):
+        Counts.from_rows(rng.integers(0, 3, size=(12, 2))[np.arange(480) % 12])
+    warned = 0
+    for _ in range(200):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            Counts.from_rows(rng.integers(0, 3, size=(300, 3)))
+        warned += len(said)
+    assert warned <= 3
 
 
 def test_groups_of_another_length_are_refused():

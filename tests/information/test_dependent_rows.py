@@ -5,7 +5,14 @@ import pytest
 from scipy.signal import lfilter
 
 from latentry.errors import DataError
-from latentry.information import independence_test, mutual_information
+from latentry.information import (
+    entropy,
+    independence_test,
+    information_plane,
+    mutual_information,
+    pairwise,
+    total_correlation,
+)
 from latentry.information.autocorrelation import memory_in_row_order
 from latentry.information.blocks import as_blocks
 from latentry.information.copies import copy_groups
@@ -228,3 +235,50 @@ def test_draws_of_the_user_s_seed_do_not_meet_those_of_the_tests():
         x = rng.permutation(200).astype(float)
         y = rng.permutation(200).astype(float)
         assert independence_test(x, y, permutations=99, seed=seed).p_value > 0.01
+
+
+def test_entropy_counts_groups():
+    """Labels of 60 subjects, 20 rows each: of 60 intervals at 95 % fewer than 48 hold the truth with probability under 1e-6."""
+    held = {"groups": 0, "rows": 0}
+    for seed in range(60):
+        rng = np.random.default_rng([21, seed])
+        subject = np.repeat(np.arange(60), 20)
+        labels = rng.choice(3, p=[0.6, 0.3, 0.1], size=60)[subject]
+        truth = -np.dot([0.6, 0.3, 0.1], np.log([0.6, 0.3, 0.1]))
+        for name, said in (("groups", {"groups": subject}), ("rows", {"time": False})):
+            found = entropy(labels, seed=seed, **said)
+            held[name] += found.low <= truth <= found.high
+    assert held["groups"] >= 48
+    assert held["rows"] < 40
+
+
+def test_total_correlation_knows_copies_and_groups():
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((300, 3))
+    assert total_correlation(rows) < 0.1
+    tripled = np.tile(rows, (3, 1))
+    assert total_correlation(tripled, time=False, groups=np.arange(900)) > 0.5  # copies as rows of their own
+    assert total_correlation(tripled, groups=np.tile(np.arange(300), 3)) < 0.1
+    found = total_correlation(tripled)
+    assert found < 0.1
+    assert any("copies" in words for words in found.warnings)
+
+
+def test_a_series_in_order_has_fewer_independent_rows():
+    walk = slow(np.random.default_rng(4), 2000)
+    wide, narrow = (entropy(walk, time=time) for time in (True, False))
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+    assert any("series" in words for words in entropy(walk).warnings)
+
+
+def test_every_measure_takes_groups():
+    rng = np.random.default_rng(5)
+    x, groups = rng.standard_normal((300, 2)), np.repeat(np.arange(60), 5)
+    assert "60 groups" in entropy(x, groups=groups).reason
+    assert "60 groups" in total_correlation(x, groups=groups).reason
+    assert np.isfinite(pairwise(x, groups=groups)[0, 1])
+    point = information_plane({0: [x]}, x, x[:, 0] > 0, groups=groups).points[0]
+    assert "60 groups" in point.target_information.reason
+    few = entropy(x, groups=np.repeat(np.arange(10), 30))
+    assert np.isnan(few.low)
+    assert any("too few" in words for words in few.warnings)

@@ -74,3 +74,15 @@ def test_outliers_do_not_spoil_the_bound(rng):
     x = np.random.default_rng(1).standard_cauchy((1200, 6))
     found = held_out_bound(x, (x[:, 0] > 0).astype(int), 0, 0.0)
     assert found.value > 0.6
+
+
+@pytest.mark.parametrize(("labels", "said"), [("fractions", True), ("integers", False), ("declared", False)])
+def test_labels_stored_as_fractions_are_named(labels, said):
+    rng = np.random.default_rng(30)
+    classes = rng.integers(1, 4, 400)
+    x = np.array([0.0, 2.0, -2.0])[classes - 1][:, None] + rng.standard_normal((400, 1))
+    y = classes if labels == "integers" else classes.astype(float)
+    found = mutual_information(x, y, discrete=("y",) if labels == "declared" else None)
+    assert any('discrete=("y",)' in words for words in found.warnings) == said
+    assert not any("stored as fractions" in words for words in mutual_information(x, y, discrete=()).warnings)
+    assert not any("stored as fractions" in words for words in mutual_information(x, x + y[:, None]).warnings)

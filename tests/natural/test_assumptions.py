@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from latentry import Dataset
-from latentry.data import label_order_p_value
 from latentry.evidence import Bound
 from latentry.natural import as_rows, audit, mean_upper
 from latentry.natural.from_samples.error_verdicts import by_bounds
 from latentry.natural.from_samples.normality import normality_p_value
 from latentry.natural.from_samples.row_order import independence, units_needed
+from latentry.row_order import label_order_p_value
 
 UNTESTED = "Untested: rows are independent"
 

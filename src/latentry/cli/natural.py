@@ -34,6 +34,12 @@ def natural(
         str | None,
         typer.Option(help="Observables that are measurements although they have few values, separated by commas."),
     ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Column of the group (subject, plate, batch) whose rows depend on each other.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column of the time, where rows that are near in time depend on each other.")
+    ] = None,
     require: Annotated[
         bool, typer.Option("--require", help="Exit with 1 unless the latent is certified or supported.")
     ] = False,
@@ -51,9 +57,17 @@ def natural(
     )
     hidden = pick(columns, latent, "--latent")
     where = None if domain is None else pick(columns, domain, "--domain")[0]
+    group_of_row, moment = (
+        None if name is None else pick(columns, name, option)[0]
+        for name, option in ((groups, "--groups"), (time, "--time"))
+    )
     result: Audit | Report
     notes: tuple[str, ...] = ()
     if mass is not None:
+        if groups is not None or time is not None:
+            raise DataError(
+                "--mass: the table is a distribution, whose cells depend on nothing. Leave --groups and --time out."
+            )
         result, notes = _exact(seen, hidden, where, pick(columns, mass, "--mass")[0], epsilon)
     else:
         held = hidden[0] if len(hidden) == 1 else np.column_stack(hidden)
@@ -66,6 +80,8 @@ def natural(
             level=level,
             noise=noise,
             quantiser=quantiser,
+            groups=group_of_row,
+            time=moment,
             seed=seed,
         )
     fields = result.to_json()

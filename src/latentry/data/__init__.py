@@ -6,7 +6,6 @@ from latentry.data.dataset import DataLike, Dataset
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import read, read_columns
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
-from latentry.data.label_order import label_order_p_value
 from latentry.data.latents import (
     channel_from_array,
     column_scales,
@@ -52,7 +51,6 @@ __all__ = [
     "column_scales",
     "group_labels",
     "has_few_values",
-    "label_order_p_value",
     "missing_entries",
     "near_rows",
     "nearest_centres",

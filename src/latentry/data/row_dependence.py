@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentry.data.inputs import LabelsLike
-from latentry.data.label_order import label_order_p_value
-from latentry.data.lags import lagged_products, least_over_lags
 from latentry.data.latents import missing_entries
 from latentry.data.ranks import normal_scores
 from latentry.errors import DataError
+from latentry.row_order import label_order_p_value, lagged_products, least_over_lags
 
 __all__ = ["OrderDependence", "group_labels", "order_dependence", "time_blocks", "time_values"]
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latentry.errors import DataError
+from latentry.errors import DataError, DataWarning
 from latentry.graphs.names import as_names, as_outcomes, index_of, table_cells
+from latentry.row_order import label_order_p_value
 
 __all__ = ["Counts", "as_counts"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Targets = str | Sequence[str]
+_FEWEST, _LEVEL = 40, 0.001  # rows whose order is looked at, and the level of that test
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,8 @@ class Counts:
             weights: Of the rows; one each by default.
             targets: For each row the node, or nodes, that were set in it; None for an observed row.
             groups: A label for each row, where rows of one subject, plate or batch depend on each other: each group then
-                weighs as one row, since its rows may say no more than one.
+                weighs as one row, since its rows may say no more than one. Without it, a warning says when rows that are near
+                each other, or a fixed distance apart, are alike more often than by chance.
 
         Returns:
             Checked counts, with one block per intervention.
@@ -126,6 +130,8 @@ class Counts:
         _check_range(values, each, known)
         heaps = _checked_weights(weights, len(values)) * _group_weights(groups, len(values))
         parts = _grouped(targets, known, len(values))
+        if groups is None and weights is None:
+            _warn_of_order(values, parts)
         blocks = [_block_of_rows(nodes, values[chosen], heaps[chosen]) for nodes, chosen in parts]
         return _made(cls, known, each, blocks)
 
@@ -312,6 +318,24 @@ def _checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     if heaps.shape != (rows,):
         raise DataError(f"weights: has shape {heaps.shape}; there are {rows} rows. Give one per row.")
     return _checked_table(heaps, "weights")
+
+
+def _warn_of_order(values: Codes, parts: Sequence[tuple[frozenset[str], NDArray[np.intp] | slice]]) -> None:
+    """Warn where the order of the rows says something about a node, within rows of one intervention."""
+    if len(values) < _FEWEST:
+        return
+    strata = np.zeros(len(values), dtype=np.int64)
+    for number, (_, chosen) in enumerate(parts):
+        strata[chosen] = number
+    p_value = values.shape[1] * min(label_order_p_value(column, strata) for column in values.T)
+    if p_value <= _LEVEL:
+        warnings.warn(
+            f"rows: those near each other, or a fixed distance apart, are alike more often than by chance (p = {p_value:.1g}). "
+            "Where rows of one subject depend on each other, edges look surer than they are: name subjects in groups=, or shuffle "
+            "rows that were only sorted.",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _group_weights(groups: ArrayLike | None, rows: int) -> Array:

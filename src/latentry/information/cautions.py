@@ -10,7 +10,15 @@ from latentry.information.gaussian import gaussian_information
 from latentry.information.normalisers import std
 from latentry.information.questions import Options, Question
 
-__all__ = ["cautions", "constant_caution", "dimension_caution", "identity_caution", "tie_caution", "unused_caution"]
+__all__ = [
+    "cautions",
+    "constant_caution",
+    "dimension_caution",
+    "identity_caution",
+    "label_caution",
+    "tie_caution",
+    "unused_caution",
+]
 
 NEIGHBOUR_METHODS = ("ksg", "mixed")
 
@@ -196,6 +204,35 @@ def _many_labels(block: Block) -> str | None:
         f"{block.name} was counted as labels and has {levels} of them in {block.n} rows: if they are measured whole "
         f"numbers, leave {block.name} out of discrete (discrete=() declares none)"
     )
+
+
+def label_caution(block: Block) -> str | None:
+    """Say that numbers look like labels: one column of three to twenty whole numbers, stored as fractions.
+
+    Args:
+        block: A variable whose kind was read off its dtype.
+
+    Returns:
+        A sentence, or None.
+
+    >>> label_caution(Block("y", np.tile([1.0, 2.0, 3.0], 100)[:, None]))
+    'y has 3 whole numbers in 300 rows, stored as fractions, and was read as numbers: if they are labels, say discrete=("y",)...'
+    """
+    if block.discrete or block.d > 1:
+        return None
+    some = block.values[:_PROBE, 0]
+    if np.any(some != np.round(some)) or np.any(block.values != np.round(block.values)):
+        return None
+    levels = len(np.unique(block.values))
+    if not 3 <= levels <= min(_MOST_LEVELS, block.n // 10):
+        return None
+    return (
+        f"{block.name} has {levels} whole numbers in {block.n} rows, stored as fractions, and was read as numbers: if they are "
+        f'labels, say discrete=("{block.name}",) or store them as integers; discrete=() says that they are numbers'
+    )
+
+
+_MOST_LEVELS = 20  # of whole numbers that may be labels
 
 
 def _constant_columns(block: Block) -> str | None:

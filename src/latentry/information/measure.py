@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import as_blocks
-from latentry.information.cautions import cautions, constant_caution, identity_caution, unused_caution
+from latentry.information.cautions import cautions, constant_caution, identity_caution, label_caution, unused_caution
 from latentry.information.estimators import ESTIMATORS, TAKES_LABELS, without_constant_columns
 from latentry.information.normalisers import NORMALISERS
 from latentry.information.questions import Answer, Options, Question
@@ -94,7 +94,11 @@ def mutual_information(
         *as_blocks(x, y, given, label_roles(estimator, discrete)),
         options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units),
     )
-    return _estimate(question, estimator, confidence, row_structure(question, groups, time)).to(units)
+    rows = row_structure(question, groups, time)
+    if discrete is None and estimator in TAKES_LABELS:
+        looks = tuple(filter(None, map(label_caution, question.blocks)))
+        rows = replace(rows, warnings=rows.warnings + looks)
+    return _estimate(question, estimator, confidence, rows).to(units)
 
 
 def check_names(estimator: str, normalize: str | None) -> None:

@@ -87,6 +87,8 @@ def information_plane(
     seed: int = 0,
     discrete: Iterable[str] | None = None,
     confidence: float | None = None,
+    groups: ArrayLike | None = None,
+    time: ArrayLike | bool | None = None,
 ) -> InformationPlane:
     """Estimate I(X; T) and I(T; Y) of every recorded layer.
 
@@ -103,6 +105,8 @@ def information_plane(
         seed: as there.
         discrete: which of "x", "y" are labels; None reads it off the dtype.
         confidence: of the intervals; None skips them.
+        groups: as there: one label for each row, where rows of a group depend on each other.
+        time: as there.
 
     Returns:
         A point for each layer and epoch.
@@ -126,7 +130,8 @@ def information_plane(
     def inform(left: ArrayLike, right: ArrayLike, roles: tuple[str, ...]) -> Estimate:
         name = "mixed" if roles and estimator in ("ksg", "ksg1") else estimator
         chosen = roles if name in TAKES_LABELS else None
-        return mutual_information(left, right, estimator=name, discrete=chosen, confidence=confidence, **common)  # type: ignore[arg-type]
+        options = {**common, "discrete": chosen, "confidence": confidence}
+        return mutual_information(left, right, estimator=name, groups=groups, time=time, **options)  # type: ignore[arg-type]
 
     points = []
     for epoch in sorted(activations):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +15,12 @@ from latentry.information.cautions import tie_caution
 from latentry.information.discrete import discrete_entropy
 from latentry.information.gaussian import log_determinant
 from latentry.information.ksg import ksg_total_correlation, neighbour_entropy
-from latentry.information.measure import SHORT, mutual_information
+from latentry.information.measure import FEWEST_INDEPENDENT, SHORT, mutual_information
 from latentry.information.normalisers import normalise
+from latentry.information.questions import Options, Question
+from latentry.information.row_checks import Finding, row_structure
 from latentry.information.uncertainty import check_confidence, interval, subsampling_error
+from latentry.streams import stream
 
 __all__ = ["entropy", "pairwise", "total_correlation"]
 
@@ -26,7 +30,8 @@ Rule = Callable[[Array], float]
 
 def entropy(
     x: ArrayLike, *, estimator: str | None = None, units: str = "nats", discrete: bool | None = None, k: int = 3,
-    correction: str = "miller_madow", confidence: float | None = 0.95, seed: int = 0,
+    correction: str = "miller_madow", confidence: float | None = 0.95, seed: int = 0, groups: ArrayLike | None = None,
+    time: ArrayLike | bool | None = None,
 ) -> Estimate:  # fmt: skip
     """Estimate the entropy of labels, or the differential entropy of numbers (which, unlike mutual information, has units in it).
 
@@ -39,6 +44,9 @@ def entropy(
         correction: Of the bias, for "discrete".
         confidence: Of the interval; None skips it.
         seed: Of the subsamples.
+        groups: As in :func:`mutual_information`: one label for each row, where rows of a group depend on each other.
+        time: As in :func:`mutual_information`: one number for each row, True for rows in the order of time, False for an order
+            without meaning.
 
     Returns:
         Value and interval.
@@ -60,7 +68,8 @@ def entropy(
         discrete = estimator == "discrete"
     (block,) = as_blocks(x, discrete=None if discrete is None else ("x",) if discrete else ())
     name = estimator or ("discrete" if block.discrete else "knn")
-    return _with_interval(rules[name], block, name, units, confidence, seed, k if name == "knn" else 1)
+    found = _found(block, groups, time, seed)
+    return _with_interval(rules[name], block, name, units, confidence, seed, k if name == "knn" else 1, found)
 
 
 def _check_rule(name: str, rules: dict[str, Rule]) -> None:
@@ -80,39 +89,62 @@ def _gaussian_entropy(rows: Array) -> float:
     return float(0.5 * (rows.shape[1] * np.log(2 * np.pi * np.e) + value))
 
 
+def _found(block: Block, groups: ArrayLike | None, time: ArrayLike | bool | None, seed: int) -> Finding:
+    """Return how the rows of one variable depend on each other, as declared or as it was found."""
+    return row_structure(Question(block, block, options=Options(seed=seed)), groups, time)
+
+
 def _with_interval(
-    rule: Rule, block: Block, method: str, units: str, confidence: float | None, seed: int, k: int,
-    spoken: tuple[str, ...] = (),
-) -> Estimate:  # fmt: skip
+    rule: Rule, block: Block, method: str, units: str, confidence: float | None, seed: int, k: int, found: Finding
+) -> Estimate:
     check_confidence(confidence)
     check_units(units)
-    rows, ends = block.values, (np.nan, np.nan)
-    value = float(rule(rows))
+    rows, ends, spoken = block.values, (np.nan, np.nan), found.warnings
+    smallest = max(30, 4 * rows.shape[1], 4 * k)
     if method in ("knn", "ksg"):
         spoken += tuple(filter(None, [tie_caution(block, "read the value with care")]))
-    if confidence is not None and np.isfinite(value):
-        smallest = max(30, 4 * rows.shape[1], 4 * k)
-        ends = interval(value, *_subsampled(rule, rows, seed, smallest, confidence))
+    drawn, few = _draws(found, len(rows), seed)
+    values = np.array([rule(rows[part]) for part in drawn])
+    value, why = float(values.mean()), ""
+    if found.structure is not None and not few:
+        why = f"{found.structure.said}: mean over {len(drawn)} draws of {found.structure.independent} rows"
+    if confidence is not None and np.isfinite(value) and not few:
+        # Draws of one group may all say the same: their mean is taken to be no surer than one of them.
+        error, freedom = _subsampled(rule, rows[drawn[0]], seed, smallest)
+        ends = interval(value, error, confidence, freedom)
         spoken += (SHORT,) if np.isnan(ends[0]) else ()
     result = Estimate(
-        value, low=ends[0], high=ends[1], method=method, n=len(rows), warnings=spoken,
+        value, low=ends[0], high=ends[1], method=method, n=len(rows), warnings=spoken + few, reason=why,
         confidence=np.nan if confidence is None else confidence,
     )  # fmt: skip
     return result.to(units)
 
 
-def _subsampled(rule: Rule, rows: Array, seed: int, smallest: int, confidence: float) -> tuple[float, float, float]:
-    """Standard error, level, degrees of freedom; NaN if some part of the rows is degenerate."""
+def _draws(found: Finding, rows: int, seed: int) -> tuple[list[Array], tuple[str, ...]]:
+    """Return draws of rows that may be taken for independent, all rows where they are, and what to say where they are too few."""
+    if found.structure is None:
+        return [np.arange(rows)], ()
+    if found.structure.independent < FEWEST_INDEPENDENT:
+        words = (
+            f"{found.structure.said}: {found.structure.independent} independent rows are too few; the answer is that of all rows "
+            "as if they were independent, and has no interval"
+        )
+        return [np.arange(rows)], (words,)
+    return found.structure.draws(stream("information/draws", seed)), ()
+
+
+def _subsampled(rule: Rule, rows: Array, seed: int, smallest: int) -> tuple[float, float]:
+    """Standard error and degrees of freedom; NaN if some part of the rows is degenerate."""
     try:
-        error, freedom = subsampling_error(lambda part: rule(rows[part]), len(rows), seed, smallest)
+        return subsampling_error(lambda part: rule(rows[part]), len(rows), seed, smallest)
     except DataError:
-        return np.nan, confidence, np.nan
-    return error, confidence, freedom
+        return np.nan, np.nan
 
 
 def total_correlation(
     x: ArrayLike, *, estimator: str = "ksg", normalize: str | None = "std", units: str = "nats", k: int = 3,
-    confidence: float | None = 0.95, seed: int = 0,
+    confidence: float | None = 0.95, seed: int = 0, groups: ArrayLike | None = None,
+    time: ArrayLike | bool | None = None,
 ) -> Estimate:  # fmt: skip
     """Estimate Σ h(X_j) − h(X): how far the columns of a variable are from independent.
 
@@ -124,6 +156,8 @@ def total_correlation(
         k: Neighbours, for "ksg".
         confidence: Of the interval; None skips it.
         seed: Of the subsamples.
+        groups: As in :func:`mutual_information`: one label for each row, where rows of a group depend on each other.
+        time: As in :func:`mutual_information`.
 
     Returns:
         Value and interval.
@@ -153,8 +187,10 @@ def total_correlation(
         return Estimate(0.0, low=0.0, high=0.0, method="constant", n=block.n, confidence=confidence or np.nan,
                         warnings=spoken).to(units)  # fmt: skip
     block, rule = Block("x", block.values[:, varies]), rules[estimator]
+    found = _found(block, groups, time, seed)
+    found = replace(found, warnings=spoken + found.warnings)
     return _with_interval(
-        lambda rows: rule(normalise(rows, scale)), block, estimator, units, confidence, seed, k, spoken
+        lambda rows: rule(normalise(rows, scale)), block, estimator, units, confidence, seed, k, found
     )
 
 
@@ -166,7 +202,8 @@ def _gaussian_total_correlation(rows: Array) -> float:
 
 def pairwise(
     x: ArrayLike, y: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
-    units: str = "nats", seed: int = 0, k: int | None = None,
+    units: str = "nats", seed: int = 0, k: int | None = None, groups: ArrayLike | None = None,
+    time: ArrayLike | bool | None = None,
 ) -> Array:  # fmt: skip
     """Estimate the matrix of I(x_i; y_j) between columns; with x alone, between its own columns, NaN on the diagonal.
 
@@ -178,6 +215,8 @@ def pairwise(
         units: "nats" or "bits".
         seed: Of random choices.
         k: Neighbours, for estimators that count them.
+        groups: As in :func:`mutual_information`.
+        time: As in :func:`mutual_information`.
 
     Returns:
         (columns of x, columns of y).
@@ -201,6 +240,8 @@ def pairwise(
             seed=seed,
             k=k,
             confidence=None,
+            groups=groups,
+            time=time,
         )
 
     table = np.full((left.shape[1], right.shape[1]), np.nan)

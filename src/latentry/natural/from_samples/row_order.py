@@ -12,7 +12,6 @@ from latentry.data import (
     Dataset,
     LabelsLike,
     group_labels,
-    label_order_p_value,
     order_dependence,
     repeated_rows,
     time_blocks,
@@ -24,6 +23,7 @@ from latentry.natural.from_samples.audit_rows import Rows
 from latentry.natural.from_samples.mean_bounds import LARGEST_BET
 from latentry.natural.from_samples.observables import Codes, Column, named_columns
 from latentry.natural.from_samples.redundancy_bounds import HIGHEST_FLOOR
+from latentry.row_order import label_order_p_value
 
 __all__ = ["independence", "too_few_units", "units_needed", "units_of"]
 
