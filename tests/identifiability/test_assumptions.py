@@ -109,10 +109,10 @@ def test_groups_widen_the_limits_of_a_change():
         for one, other in zip(aware.variance_changes, alone.variance_changes, strict=True):
             assert one.high - one.low > 1.5 * (other.high - other.low)
     with (
-        pytest.warns(lt.DataWarning, match="1 independent"),
+        pytest.warns(lt.DataWarning, match="2 independent"),
         pytest.raises(lt.DataError, match="0 domains with at least"),
     ):
-        audit(z, groups=U)  # a domain that is one subject
+        audit(z, groups=np.arange(len(U)) // (ROWS // 2))  # a domain that is two subjects
     grouped = audit(z, groups=groups)
     names = {one.name: one.outcome for one in grouped.verdict.assumptions}
     assert names["rows of different groups are independent"] == "untested"
@@ -248,3 +248,10 @@ def test_moments_near_zero_of_many_rows_have_a_p_value():
     from latentry.identifiability.assumptions.cross_moments import excess
 
     assert excess(np.full((3, 2), 1e-9), np.full(3, 1e5), 0.06, 0.2).p_value == 1.0
+
+
+def test_groups_that_are_the_domains_are_named():
+    _, z = drawn(0)
+    known = LatentDistributions(np.zeros((DOMAINS, 2)), np.ones((DOMAINS, 2)), "gaussian")
+    with pytest.raises(lt.DataError, match=f"each of the {DOMAINS} domains is a single group"):
+        sufficient_changes(known, (z, U), groups=U)

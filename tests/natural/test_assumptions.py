@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from latentry import Dataset
+from latentry.errors import DataError
 from latentry.evidence import Bound
 from latentry.natural import as_rows, audit, mean_upper
 from latentry.natural.from_samples.error_verdicts import by_bounds
@@ -231,3 +232,10 @@ def test_labels_in_order_are_known_at_their_level():
     p = [label_order_p_value(np.minimum(rng.zipf(1.6, 300), 40), rng.integers(0, 3, 300)) for _ in range(300)]
     assert sum(value <= 0.01 for value in p) <= 12
     assert label_order_p_value(np.sort(rng.integers(0, 30, 300)), np.zeros(300, dtype=int)) < 1e-6
+
+
+def test_groups_that_are_the_domains_are_named():
+    rng, domain = np.random.default_rng(14), np.repeat(np.arange(4), 60)
+    z = rng.standard_normal((240, 1))
+    with pytest.raises(DataError, match="Each domain is a single group"):
+        audit({"a": z, "b": z + 0.1}, z, domain=domain, groups=domain, noise=0.3, epsilon=0.1)

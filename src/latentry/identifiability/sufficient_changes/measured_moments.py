@@ -109,7 +109,8 @@ def from_rows(
         Moments of the domains with enough rows.
 
     Raises:
-        DataError: If rows differ, fewer than 2 domains have enough of them, or a latent is constant or a copy.
+        DataError: If rows differ, fewer than 2 domains have enough of them, each domain is one unit, or a latent is constant
+            or a copy.
     """
     latents, domain = as_columns("z", z), Domain.of(u)
     if len(latents) != len(domain):
@@ -119,6 +120,7 @@ def from_rows(
         latents = levelled(latents, domain.values, codes)
     present = np.unique(codes)
     effective = np.array([_independent(latents[codes == code], _of(units, codes == code)) for code in present])
+    _refuse_domains_as_groups(codes, units)
     enough = _enough(effective, tuple(labels[code] for code in present))
     kept, rows = present[enough], effective[enough]
     places = [codes == code for code in kept]
@@ -185,6 +187,19 @@ def _enough(rows: np.ndarray, labels: tuple[object, ...]) -> np.ndarray:
     kept = np.flatnonzero(counts >= LEAST_ROWS)
     _require_domains(len(kept))
     return kept
+
+
+def _refuse_domains_as_groups(codes: np.ndarray, units: np.ndarray | None) -> None:
+    """Refuse groups that are the domains: what differs between domains then cannot be told from what differs between groups."""
+    if units is None:
+        return
+    single = [len(np.unique(units[codes == code])) == 1 for code in np.unique(codes)]
+    if all(single) and len(single) > 1:
+        raise DataError(
+            f"groups: each of the {len(single)} domains is a single group (or block of time), so that a change between domains "
+            "cannot be told from chance between groups. Give groups within domains, or leave groups out if rows of a domain are "
+            "independent of each other."
+        )
 
 
 def _require_domains(count: int) -> None:

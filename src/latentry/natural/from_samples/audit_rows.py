@@ -263,8 +263,17 @@ def _check_domains(rows: Rows) -> None:
             where = f"domain {name!r} has too few complete rows" if len(rows.domains) > 1 else "there are too few rows"
             raise DataError(
                 f"{where}: {fitted} to fit students and {audited} to audit, where at least {least} of each are needed. "
-                "Bring more rows, or leave a small domain out or merge it with another."
+                f"{_whole_units(rows, j)}Bring more rows, or leave a small domain out or merge it with another."
             )
+
+
+def _whole_units(rows: Rows, place: int) -> str:
+    """Say that groups stay on one side of the split, where a domain has few of them."""
+    if rows.units is None:
+        return ""
+    count = len(np.unique(rows.units[np.concatenate([rows.inside(part, place) for part in (rows.fit, rows.audit)])]))
+    single = " Each domain is a single group, so that domains and groups cannot be told apart." if count == 1 else ""
+    return f"groups= and time= keep whole what depends on each other, and it has {count} group{'s' * (count > 1)}.{single} "
 
 
 def _is_float(channel: Channel | ArrayLike) -> bool:
