@@ -55,10 +55,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--few", type=int, default=4, help="seeds of IVAE, which takes longer")
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[""], help="beginnings of the cases to run")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     mixings, numbers = [], []
-    for name in MIXINGS:
+    for name in (name for name in MIXINGS if name.startswith(tuple(options.only))):
         results = []
         for seed in range(options.first, options.first + options.seeds):
             data = CASES[name](seed)
@@ -66,7 +67,8 @@ def main() -> None:
             results.append(asked(model, data, seed, ONE_MIXING.name))
         mixings.append(row(name, results))
         print(mixings[-1], flush=True)
-    for name, (true, fitted) in NUMBERS.items():
+    for name in (name for name in NUMBERS if name.startswith(tuple(options.only))):
+        true, fitted = NUMBERS[name]
         results = []
         for seed in range(options.first, options.first + options.few):
             data = segments(domains=4, rows_per_domain=600, latents=true, observed=6, noise=0.1, seed=seed)

@@ -79,7 +79,7 @@ def _check_rule(name: str, rules: dict[str, Rule]) -> None:
 
 def _gaussian_entropy(rows: Array) -> float:
     """½ (d log 2πe + log|Σ|); columns are brought near 1 by powers of two, so that no square under- or overflows."""
-    exponents = np.frexp(np.max(np.abs(rows), axis=0))[1]
+    exponents = _exponents(rows)
     value = log_determinant(np.ldexp(rows, -exponents), correct=True) + 2 * np.log(2) * exponents.sum()
     if np.isinf(value):
         raise DataError(
@@ -89,8 +89,15 @@ def _gaussian_entropy(rows: Array) -> float:
     return float(0.5 * (rows.shape[1] * np.log(2 * np.pi * np.e) + value))
 
 
+def _exponents(rows: Array) -> Array:
+    """Return the powers of two that bring each column near 1."""
+    return np.asarray(np.frexp(np.max(np.abs(rows), axis=0))[1])
+
+
 def _found(block: Block, groups: ArrayLike | None, time: ArrayLike | bool | None, seed: int) -> Finding:
-    """Return how the rows of one variable depend on each other, as declared or as it was found."""
+    """Return how the rows of one variable depend on each other, as declared or as it was found; units do not matter."""
+    if not block.discrete:
+        block = Block(block.name, np.ldexp(block.values, -_exponents(block.values)))
     return row_structure(Question(block, block, options=Options(seed=seed)), groups, time)
 
 
