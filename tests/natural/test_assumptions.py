@@ -216,7 +216,7 @@ def test_rows_sorted_by_domain_are_compared_within_domains_when_pooled():
 
 def test_nothing_is_refuted_on_subjects_who_take_turns():
     """Twelve subjects in turn, a trait of each in both blocks: rows depend on each other, and Λ is not to blame."""
-    for seed in range(3):
+    for seed in range(2):
         rng, subject = np.random.default_rng([13, seed]), np.arange(1200) % 12
         trait = rng.standard_normal((12, 2))[subject]
         rows = {"a": trait + rng.standard_normal((1200, 2)), "b": trait + rng.standard_normal((1200, 2))}

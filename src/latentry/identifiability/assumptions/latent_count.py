@@ -21,6 +21,9 @@ _PLANTED = 0.1  # nats per row whose power is stated
 def number_of_latents(latents: int, gains: Mapping[int, Gain], level: float) -> Assumption:
     """Test whether another number of latents describes new rows clearly better.
 
+    A fit that fell short of its best likelihood can be beaten by one with a latent too many: refuted means that the number is
+    wrong or the fit is, and either leaves the theorem without ground.
+
     Args:
         latents: Of the model.
         gains: Of fits with other numbers of latents over the model, on rows that trained neither.
