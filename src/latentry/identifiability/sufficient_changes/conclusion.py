@@ -216,7 +216,8 @@ def _collapsed(facts: Facts) -> Conclusion | None:
 
 def _latent_collapsed(follows: np.ndarray) -> Conclusion:
     which, part = int(follows.argmin()), 100 * follows.min()
-    sentence = f"latent {which + 1} is collapsed: it follows the data by {part:.1f} % of its variance; its distribution is arbitrary."
+    follows_by = f"it follows the data by {part:.1f} % of its variance"
+    sentence = f"latent {which + 1} is collapsed: {follows_by}; its distribution is arbitrary."
     return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
 
 
