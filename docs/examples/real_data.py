@@ -46,7 +46,7 @@ def digits() -> None:
 
 def clusters() -> None:
     """Clusters of another tool: k-means on principal components, learned from half of the digits."""
-    views = lt.datasets.digit_views()
+    views = lt.datasets.digit_views().shuffled(0)
     blocks = ("fourier", "pixels", "zernike")
     table = np.hstack([StandardScaler().fit_transform(views[name]) for name in views.names])
     half = np.random.default_rng(0).permutation(len(table))[:1000]
@@ -58,7 +58,7 @@ def clusters() -> None:
 
 def mice() -> None:
     """Forty mice: the genotype that was bred into them, and how little so few rows allow."""
-    data = lt.datasets.nutrimouse()
+    data = lt.datasets.nutrimouse().shuffled(0)
     found = lt.certify(data.factors["genotype"], data, epsilon=EPSILON)
     show("the genotype, as labels", found)
     found.to_html(HERE / "mice.html", title="Forty mice: liver genes and fatty acids")

@@ -153,6 +153,24 @@ class Dataset:
             domain_size=0 if self.domain is None else self.domain.size,
         )
 
+    def shuffled(self, seed: int = 0) -> Dataset:
+        """Return the rows in random order: for independent rows whose file was sorted, say by species.
+
+        Order is all that shows whether rows depend on each other. Rows of one subject, or of a series in time, must not be
+        shuffled: name them in `groups` or `time` instead.
+
+        >>> rows = Dataset(np.arange(40.0)[:, None]).shuffled(seed=1)["x"].ravel().tolist()
+        >>> rows == sorted(rows), set(rows) == set(range(40))
+        (False, True)
+
+        Args:
+            seed: Of the order.
+
+        Returns:
+            A dataset of the same rows.
+        """
+        return self.take(stream("data/shuffled", seed).permutation(len(self)))
+
     def take(self, rows: ArrayLike) -> Dataset:
         """Return chosen rows; arrays on disk stay there.
 

@@ -64,7 +64,7 @@ def collapse(
     >>> x = np.random.default_rng(0).normal(size=200)
     >>> channel = GaussianChannel(np.column_stack([x, 0 * x]), np.column_stack([0 * x + 0.3, 0 * x + 1]))
     >>> print(collapse(channel).verdict)
-    refuted: 1 of 2 latents is collapsed: latent 1 follows x by less than 5 % of its variance.
+    refuted: 1 of 2 latents is collapsed: latent 2 follows the data by less than 5 % of its variance.
     """
     if not 0 < threshold < 1:
         raise DataError(f"threshold={threshold!r}: is not a fraction. Give a number between 0 and 1.")
@@ -174,12 +174,12 @@ def _verdict(fraction: np.ndarray, low: tuple[int, ...], threshold: float, rows:
     if not low:
         least = f"{int(100 * fraction.min())} %"
         return Verdict(
-            "certified", f"no latent is collapsed: each follows x by at least {least} of its variance.", evidence
+            "certified", f"no latent is collapsed: each follows the data by at least {least} of its variance.", evidence
         )
-    alone, names = len(low) == 1, ", ".join(map(str, low))
+    alone, names = len(low) == 1, ", ".join(str(k + 1) for k in low)
     sentence = (
         f"{len(low)} of {len(fraction)} latents {'is' if alone else 'are'} collapsed: "
-        f"{'latent' if alone else 'latents'} {names} follow{'s' * alone} x by less than {100 * threshold:g} % of "
+        f"{'latent' if alone else 'latents'} {names} follow{'s' * alone} the data by less than {100 * threshold:g} % of "
         f"{'its' if alone else 'their'} variance."
     )
     change = 'an encoder without u, a smaller observation noise, or estimation="staged"'

@@ -149,7 +149,7 @@ def sparsity(
 
     >>> audit = sparsity(MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]]))
     >>> print(audit.verdict)
-    refuted: sparsity leaves latent 0 open: latent 1 acts on every variable that it acts on.
+    refuted: sparsity leaves latent 1 open: latent 2 acts on every variable that it acts on.
     >>> audit.pinned, audit.needed
     ((False, True, True), (5, 7, 5))
     >>> print(sparsity(MixingSupport(np.ones((3, 3)))).verdict)
@@ -327,17 +327,17 @@ def _note(pattern: _Pattern, latent: int) -> str:
     enough += f", there are {pattern.present}." if pattern.present else "."
     others = pattern.companions[latent]
     if not pattern.support.present[:, latent].any():
-        return f"latent {latent}: no variable depends on it."
+        return f"latent {latent + 1}: no variable depends on it."
     if others:
         words = f"{_list(others)} {'acts' if len(others) == 1 else 'act'} on every variable that it acts on"
-        return f"latent {latent}: not pinned, {words}; {enough}"
+        return f"latent {latent + 1}: not pinned, {words}; {enough}"
     if latent in pattern.single:
-        return f"latent {latent}: seen in one variable only, in which others may hide; {enough}"
-    return f"latent {latent}: pinned by the pattern; {enough}"
+        return f"latent {latent + 1}: seen in one variable only, in which others may hide; {enough}"
+    return f"latent {latent + 1}: pinned by the pattern; {enough}"
 
 
 def _list(latents: Sequence[int]) -> str:
-    words = [str(k) for k in latents]
+    words = [str(k + 1) for k in latents]
     if len(words) == 1:
         return f"latent {words[0]}"
     return f"latents {', '.join(words[:-1])} and {words[-1]}"
@@ -387,7 +387,7 @@ def _open_sentence(pattern: _Pattern, open_ones: Sequence[int]) -> str:
         verb = "acts" if len(others) == 1 else "act"
         parts.append(f"{_list(others)} {verb} on every variable that it acts on" if others else "no variable shows it")
     if len(open_ones) == 1:
-        return f"sparsity leaves latent {open_ones[0]} open: {parts[0]}."
+        return f"sparsity leaves latent {open_ones[0] + 1} open: {parts[0]}."
     little = len(open_ones) > len(pattern.pinned) / 2
     begin = "sparsity does not help here: it leaves" if little else "sparsity leaves"
     return f"{begin} {_list(open_ones)} open: each has others on every variable that it acts on."

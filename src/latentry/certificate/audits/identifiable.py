@@ -116,10 +116,10 @@ def _notes(changes: identifiability.SufficientChanges) -> list[str]:
         notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
     if changes.unchanged:
         notes.append(
-            f"The distribution of latent {', '.join(map(str, changes.unchanged))} does not change between domains."
+            f"The distribution of latent {', '.join(str(k + 1) for k in changes.unchanged)} does not change between domains."
         )
     if changes.inseparable:
-        pairs = "; ".join(f"{i} and {j}" for i, j in changes.inseparable)
+        pairs = "; ".join(f"{i + 1} and {j + 1}" for i, j in changes.inseparable)
         notes.append(
             f"In this fit the variances of these latents keep one ratio, so that they can be mixed unseen: {pairs}."
         )

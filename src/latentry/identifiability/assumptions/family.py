@@ -52,7 +52,7 @@ def latent_family(groups: Sequence[Array], rows: Array, family: str, level: floa
     found = excess(moments, rows, _TOLERANCE, _ALONE)
     power = power_at(_PLANTED, rows, _TOLERANCE, moments.shape[1], level)
     test = f"smooth test of the probability integral transform in {len(groups)} domains, against {_TOLERANCE:g}"
-    note = f"largest {found.size:.2f}, latent {found.place % groups[0].shape[1]}; power for {_PLANTED:g}"
+    note = f"largest {found.size:.2f}, latent {found.place % groups[0].shape[1] + 1}; power for {_PLANTED:g}"
     return Assumption(name, "refuted" if found.p_value <= level else "not refuted", test, found.p_value, power, note)
 
 

@@ -49,7 +49,7 @@ def independent_latents(groups: Sequence[Array], rows: Array, level: float) -> A
     power = power_at(_PLANTED, rows, _TOLERANCE, len(pairs) * len(_DEGREES), level)
     (i, j), (a, b) = pairs[found.place // len(_DEGREES)], _DEGREES[found.place % len(_DEGREES)]
     test = f"correlations of Hermite polynomials up to degree 3 of each pair in {len(groups)} domains, against {_TOLERANCE:g}"
-    note = f"largest {found.size:.2f}, latents {i} and {j}{_kind(a, b)}; power for {_PLANTED:g}"
+    note = f"largest {found.size:.2f}, latents {i + 1} and {j + 1}{_kind(a, b)}; power for {_PLANTED:g}"
     return Assumption(_NAME, "refuted" if found.p_value <= level else "not refuted", test, found.p_value, power, note)
 
 

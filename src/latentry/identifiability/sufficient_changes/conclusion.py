@@ -216,7 +216,8 @@ def _collapsed(facts: Facts) -> Conclusion | None:
 
 def _latent_collapsed(follows: np.ndarray) -> Conclusion:
     which, part = int(follows.argmin()), 100 * follows.min()
-    sentence = f"latent {which} is collapsed: it follows the data by {part:.1f} % of its variance; its distribution is arbitrary."
+    follows_by = f"it follows the data by {part:.1f} % of its variance"
+    sentence = f"latent {which + 1} is collapsed: {follows_by}; its distribution is arbitrary."
     return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
 
 
@@ -329,7 +330,7 @@ def _dependent_changes(facts: Facts) -> Conclusion | None:
     sentence = f"not identifiable: the changes are not independent enough; {_blame(facts)}."
     if facts.inseparable:
         i, j = facts.inseparable[0]
-        change = f"a domain in which the variances of latents {i} and {j} change by different factors"
+        change = f"a domain in which the variances of latents {i + 1} and {j + 1} change by different factors"
     else:
         change = f"domains whose {_which(facts)} differ in new directions"
     return _no(facts, sentence, change, "an unknown map")
@@ -439,7 +440,7 @@ def _what(facts: Facts) -> str:
 
 def _blame(facts: Facts) -> str:
     if facts.unchanged:
-        names = ", ".join(map(str, facts.unchanged))
+        names = ", ".join(str(k + 1) for k in facts.unchanged)
         return (
             f"the distribution of latent {names} does not change"
             if len(facts.unchanged) == 1
@@ -447,5 +448,5 @@ def _blame(facts: Facts) -> str:
         )
     if facts.inseparable:
         i, j = facts.inseparable[0]
-        return f"the variances of latents {i} and {j} keep one ratio in all domains"
+        return f"the variances of latents {i + 1} and {j + 1} keep one ratio in all domains"
     return f"in some direction {_which(facts)} together hardly change"

@@ -29,7 +29,8 @@ __all__ = ["independence", "too_few_units", "units_needed", "units_of"]
 
 _FEWEST, _FEWEST_LABELLED = 20, 2  # units on each side of the split, as of rows where every row is by itself
 _ADVICE = (
-    "name subjects, plates or batches in groups=, or moments in time=; if independent rows were sorted, shuffle them"
+    "name subjects, plates or batches in groups=, or moments in time=; "
+    "only for independent rows that were sorted, data.shuffled()"
 )
 _HIDDEN = "rows of one subject in random order look like independent ones; name subjects in groups=, moments in time="
 
