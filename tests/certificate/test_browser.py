@@ -19,10 +19,13 @@ pytestmark = [
 ]
 
 
+PARTS = ["variables", "fit", "identifiable", "informative", "domains", "causal"]
+
+
 @pytest.fixture(scope="module")
 def report(collider, tmp_path_factory):
     model, data = collider
-    certificate = lt.certify(model, data.take(np.arange(300)), only=["fit", "identifiable", "informative", "causal"])
+    certificate = lt.certify(model, data.take(np.arange(300)), only=PARTS)
     path = tmp_path_factory.mktemp("page") / "report.html"
     certificate.to_html(path, title="A collider")
     return certificate, path
@@ -54,6 +57,21 @@ def test_the_verdicts_are_read(page, report):
         assert name in words.lower()
         assert part.verdict.sentence[1:60] in words
     assert page.text("h1") == "A collider"
+
+
+def test_what_was_found_is_read_first(page, report):
+    words, first = (
+        page.value("document.getElementById('found').textContent"),
+        page.value("document.querySelector('section').id"),
+    )
+    assert first == "found"
+    for one in report[0].statements:
+        assert one.sentence in words
+    for sentence in report[0].may_not_say:
+        assert sentence in page.text("#may-not")
+    assert page.value("document.querySelector('#found a').hash") == "#grades"
+    assert "nats" in page.text("#grades")
+    assert page.value("document.querySelectorAll('#found .strip').length") >= 6  # two modalities of three nodes
 
 
 def test_a_point_shows_its_row(page, collider):
@@ -121,7 +139,9 @@ def test_a_phone_needs_no_sideways_scrolling(report):
         page.open(report[1])
         assert page.value("document.documentElement.scrollWidth") <= 390
         assert page.value(OVERLAPS) == []
-        assert page.value("parseFloat(getComputedStyle(document.querySelector('#verdicts p')).fontSize)") >= 14
+        for box in ("#verdicts", "#found"):
+            size = f"parseFloat(getComputedStyle(document.querySelector('{box} p:not(.question):not(.note)')).fontSize)"
+            assert page.value(size) >= 14
 
 
 def test_printing_is_light_and_whole(report, tmp_path):
@@ -130,7 +150,8 @@ def test_printing_is_light_and_whole(report, tmp_path):
         page.open(report[1])
         assert page.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert page.value("getComputedStyle(document.getElementById('theme')).display") == "none"
-        assert 1 <= page.printed(tmp_path / "page.pdf") <= 12
+        assert 1 <= page.printed(tmp_path / "page.pdf") <= 14
+        assert page.value("[...document.querySelectorAll('#found details')].every((part) => part.open)")
 
 
 def test_nothing_was_fetched_and_nothing_complained(page):

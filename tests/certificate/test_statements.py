@@ -172,3 +172,16 @@ def test_shared_entropy_of_nothing_and_of_all():
     assert shared_entropy(a, b, blocks).value < 0.01
     assert shared_entropy(b, b // 2, blocks).value == pytest.approx(1.0, abs=0.01)
     assert len(np.unique(bins(rng.normal(size=1000)))) == 10
+
+
+def test_of_several_plans_for_rows_the_largest_is_given(certificate):
+    document = json.loads(certificate.to_json())
+    natural = next(part for part in document["parts"] if part["name"] == "natural")
+    plans = [
+        f"more rows, about {n} where there are 22 now, or a larger declared threshold" for n in ("460", "6,100", "90")
+    ]
+    natural["verdict"] |= {"status": "cannot say", "change": "; ".join([*plans, "another latent"])}
+    step = next(words for words in lt.Certificate.from_json(document).next_steps if "natural" in words)
+    assert "6,100" in step
+    assert "460" not in step
+    assert "another latent" in step

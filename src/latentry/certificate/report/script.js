@@ -80,6 +80,9 @@ for (const button of document.querySelectorAll("[data-do]"))
     for (const view of document.querySelectorAll("[data-shows]")) view.hidden = view.dataset.shows !== button.dataset.do;
   });
 
+// On paper nothing can be unfolded: what was found is printed whole.
+addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("#found details")) part.open = true; });
+
 $("save").addEventListener("click", () => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([$("certificate").textContent], { type: "application/json" }));

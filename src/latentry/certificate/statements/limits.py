@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.natural import naturality_errors
-from latentry.certificate.statements.statement import at_least, capital, joined
+from latentry.certificate.statements.statement import at_least, at_most, capital, joined
 from latentry.certificate.statements.write import are, called, contradicted, silent_modalities
 from latentry.evidence import STATUS_ORDER, Estimate
 
 __all__ = ["may_not_say", "next_steps"]
 
 _REACHED = ("certified", "supported")
+_PLAN = re.compile(r"(more rows, about ([\d,]+) where there are [\d,]+ now[^;]*)")
 _MEASURED = 1000  # rows of an estimate of information: more would not be looked at
 
 
@@ -84,13 +86,24 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     if doubt:
         yield f"That {name} {are(name)} natural: {doubt}."
     elif not bad and part.verdict.status not in _REACHED:
-        yield f"That {name} {are(name)} natural within {epsilon:g} nats: {part.verdict.sentence}"
+        yield f"That {name} {are(name)} natural within {epsilon:g} nats: {_why_open(part)}"
     mixed = [v for place, v in part.claims.items() if place == MIXED or place.endswith(f", {MIXED}")]
     best = max((v.status for v in mixed), key=STATUS_ORDER.index, default="certified")
     if part.verdict.status in _REACHED and best not in _REACHED:
         first = naturality_errors(part)[0].latent
         which = name if first in ("Λ", "the cluster") else first
         yield f"That {which} {are(which)} natural where the domain of a row is not known: the answer holds within each domain."
+
+
+def _why_open(part: Part) -> str:
+    """Say between which ends the error lies; where nothing bounds it, what the verdict rests on."""
+    errors = naturality_errors(part)[0]
+    if errors.high is not None:
+        return (
+            f"the error may be anywhere between {at_least(errors.low)} and {at_most(errors.high)} nats{errors.where}."
+        )
+    opened = part.verdict.sentence.partition(": ")
+    return opened[2] or opened[0]
 
 
 def _not_causal(part: Part) -> Iterator[str]:
@@ -135,20 +148,29 @@ def next_steps(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> 
 
 
 def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
-    for title, words in (
-        ("natural", f"whether {name} {are(name)} natural"),
-        ("identifiable", "whether the data determine the latents"),
-        ("causal", "the graph"),
-        ("fit", "the fit"),
-    ):
+    asked = {
+        "natural": f"whether {name} {are(name)} natural",
+        "identifiable": "whether the data determine the latents",
+        "causal": "the graph",
+        "fit": "the fit",
+    }
+    for title, words in asked.items():
         part = parts.get(title)
         if part is not None and part.verdict.change and part.verdict.status not in _REACHED:
-            yield f"To settle {words}: {part.verdict.change}."
+            yield f"To settle {words}: {_planned(part.verdict.change)}."
     fit = parts.get("fit")
     for claim in () if fit is None else fit.lines.values():
         if claim.change and claim.status not in _REACHED:
             yield f"{capital(claim.sentence).rstrip('.')}: {claim.change}."
     yield from _sharper(parts)
+
+
+def _planned(change: str) -> str:
+    """Return what would change an answer; of several plans for more rows the largest, which serves them all."""
+    plans = [(int(wanted.replace(",", "")), words) for words, wanted in _PLAN.findall(change)]
+    others = [words for words in change.split("; ") if not _PLAN.search(words)]
+    largest = [max(plans)[1]] if plans else []
+    return "; ".join(dict.fromkeys([*largest, *others]))
 
 
 def _sharper(parts: Mapping[str, Part]) -> Iterator[str]:

@@ -187,7 +187,7 @@ def _whole(errors: Errors, name: str, level: float) -> Iterator[Statement]:
     sentence = f"The naturality error of {name} lies {ends}."
     if wide:
         sentence = f"Whether {name} {_is(name)} natural is open: the naturality error lies {ends}."
-    grade: Status = "certified" if bounded else "supported"
+    grade: Status = "cannot say" if wide else "certified" if bounded else "supported"
     yield Statement(
         "natural", errors.latent, sentence, grade, low, high, "nats", errors.entropy, errors.confidence(level)
     )
