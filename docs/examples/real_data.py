@@ -75,8 +75,8 @@ def wine() -> None:
     others = [i for i in range(values.shape[1]) if i not in plants]
     names = np.array(table.feature_names)
     data = lt.Dataset(
-        {"phenols and colour": values[:, plants], "other chemistry": values[:, others]},
-        columns={"phenols and colour": list(names[plants]), "other chemistry": list(names[others])},
+        {"phenols": values[:, plants], "chemistry": values[:, others]},
+        columns={"phenols": list(names[plants]), "chemistry": list(names[others])},
     )
     compared(
         data,

@@ -123,6 +123,11 @@ def test_nothing_may_be_said_where_a_control_failed(certificate):
     failed = lt.Certificate.from_json(document)
     assert failed.may_say == ()
     assert "a coin came out" in failed.may_not_say[0]
+    controls["verdict"] |= {"status": "cannot say", "sentence": "controls of naturality could not be run."}
+    unasked = lt.Certificate.from_json(document)
+    assert not any("natural" in words for words in unasked.may_say)
+    assert any("has 2 values" in words for words in unasked.may_say)
+    assert "could not be run" in unasked.may_not_say[0]
 
 
 def test_terminal_record_and_page_say_the_same(certificate):

@@ -71,8 +71,12 @@ class Certificate:
 
     @property
     def may_say(self) -> tuple[str, ...]:
-        """Return the sentences that may be quoted; none where a control failed."""
-        return may_say(self.statements) if self.trusted else ()
+        """Return what may be quoted: nothing where a control failed, nothing of naturality where its controls did not run."""
+        if self.trusted:
+            return may_say(self.statements)
+        if self.parts["controls"].verdict.refuted:
+            return ()
+        return may_say(tuple(one for one in self.statements if one.topic != "natural"))
 
     @property
     def may_not_say(self) -> tuple[str, ...]:

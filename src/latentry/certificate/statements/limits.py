@@ -34,8 +34,10 @@ def may_not_say(parts: Mapping[str, Part], subject: Fields, settings: Fields) ->
 
 def _limits(parts: Mapping[str, Part], name: str, epsilon: float) -> Iterator[str]:
     controls, informative = parts.get("controls"), parts.get("informative")
-    if controls is not None and not controls.verdict.certified:
+    if controls is not None and controls.verdict.refuted:
         yield f"That anything on this page holds: {controls.verdict.sentence}"
+    elif controls is not None and not controls.verdict.certified:
+        yield f"That the bounds on naturality hold: {controls.verdict.sentence}"
     if informative is not None:
         silent, known = silent_modalities(informative)
         if known and len(silent) == len(known):
