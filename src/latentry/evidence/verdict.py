@@ -187,7 +187,7 @@ def all_of(verdicts: Sequence[Verdict], claim: str) -> Verdict:
 def _joined(claim: str, status: Status, speakers: Sequence[Verdict], parts: int) -> str:
     first = speakers[0].sentence
     if len(speakers) > 1:
-        first = f"{first.rstrip('.')} (and {len(speakers) - 1} other claims)."
+        first = f"{first.rstrip('.')} (and {len(speakers) - 1} other claim{'s' * (len(speakers) > 2)})."
     if status == "certified":
         return f"{claim}: yes, all {parts} parts are certified."
     begin = {
