@@ -84,7 +84,7 @@ def test_a_refuted_assumption_is_named_first_and_leaves_the_answer_open(broken):
     assert audit(drawn(1)[1]).verdict.status == "supported"
     found = audit(broken(*drawn(1)))
     assert (found.verdict.status, found.identifiable) == ("cannot say", None)
-    assert found.verdict.sentence.startswith("rows contradict an assumption: ")
+    assert found.verdict.sentence.startswith("rows contradict an assumption of the theorem, that ")
 
 
 def test_rows_that_depend_on_their_neighbours_leave_the_answer_open():

@@ -281,7 +281,7 @@ def _about(subject: Subject) -> Fields:
     model, channel = subject.model, subject.channel
     about: Fields = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
-    about["nodes"] = len(subject.nodes)
+    about["called"] = subject.called
     about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
     if model is not None:
         record = model.fit_record() if isinstance(model, KeepsFitRecord) else None

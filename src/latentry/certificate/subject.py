@@ -108,6 +108,15 @@ class Subject:
         return channel
 
     @property
+    def called(self) -> str:
+        """Return what the latent is called in sentences."""
+        if self.model is None and self.definition.startswith("labels"):
+            return "the label"
+        if self.clusters is not None:
+            return "the cluster of all nodes" if len(self.nodes) > 1 else "the cluster"
+        return "the latents" if self.latents is not None and self.latents.mean.shape[1] > 1 else "the latent"
+
+    @property
     def domain(self) -> np.ndarray | None:
         """Return a label for each row, if the domain has labels."""
         place = self.data.domain

@@ -205,9 +205,7 @@ def _verdict(
         )
     against = next((one for one in assumed if one.refuted), None)
     if against is not None:
-        sentence = (
-            f"rows contradict an assumption: {against.name} ({against.note}). The theorem does not speak of such rows."
-        )
+        sentence = f"the theorem cannot be used: rows contradict its assumption that {against.name} ({against.note})."
         return Verdict(
             "cannot say", sentence, evidence, "a better fit, or more values of the nodes", assumptions=assumed
         )

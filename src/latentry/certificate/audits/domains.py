@@ -61,7 +61,7 @@ def domains(subject: Subject) -> Part | None:
     )
     return Part(
         "domains",
-        _verdict(told, beyond, whole, (float(seen[1].mean()), float(blind[1].mean()))),
+        _verdict(subject.called, told, beyond, whole, (float(seen[1].mean()), float(blind[1].mean()))),
         {},
         numbers,
         notes,
@@ -146,11 +146,11 @@ def _by_variable(subject: Subject, codes: np.ndarray) -> list[Fields]:
     return [{"name": name, "fraction": list(shared_entropy(values, codes, blocks))} for name, values in named.items()]
 
 
-def _verdict(told: Estimate, beyond: Estimate, whole: float, right: tuple[float, float]) -> Verdict:
+def _verdict(name: str, told: Estimate, beyond: Estimate, whole: float, right: tuple[float, float]) -> Verdict:
     guessed, chance = right
     sentence = (
-        f"from what is certified a classifier names the domain of {100 * guessed:.0f} % of new rows ({100 * chance:.0f} % without "
-        f"looking): it tells {_nats(told)} of the {whole:.2f} nats that name it; given it, the modalities tell {_nats(beyond)}."
+        f"from {name} a classifier names the domain of {100 * guessed:.0f} % of new rows ({100 * chance:.0f} % without "
+        f"looking): {_nats(told)} of the {whole:.2f} nats that name it; for rows equal in it, the modalities tell {_nats(beyond)}."
     )
     return Verdict("cannot say", sentence, {}, "more rows in each domain")
 

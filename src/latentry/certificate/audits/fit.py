@@ -96,7 +96,9 @@ def _like_rows(numbers: Mapping[str, Number], level: float) -> dict[str, Verdict
     if low > _CLEARLY:
         verdict = Verdict("refuted", f"samples of the model are not like new rows: {told}.", least, "a better fit")
     elif low > 0.5:
-        verdict = Verdict("cannot say", f"samples of the model differ from new rows: {told}.", least, "a better fit")
+        verdict = Verdict(
+            "cannot say", f"samples of the model are not quite like new rows: {told}.", least, "a better fit"
+        )
     else:
         sentence = (
             f"no difference between samples of the model and new rows was seen (area under the curve {area.value:.2f})."

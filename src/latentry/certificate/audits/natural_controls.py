@@ -264,7 +264,7 @@ class _Asked:
                     f"with so few rows {2 * self.epsilon:g} nats of planted dependence cannot be seen"
                 )
             seen = False
-        came = {"refuted": "it was seen", "cannot say": "it was neither overlooked nor proved"}
+        came = {"refuted": "it was seen", "cannot say": "it was not called absent, but so few rows do not prove it"}
         status = came.get(claim.verdict.status, claim.verdict.status)
         words = f"dependence of {2 * self.epsilon:g} nats was planted between two modalities: {status}."
         return seen, words, float(claim.verdict.certified)

@@ -149,7 +149,9 @@ def _remainder(audit: Audit) -> str:
     words = []
     for error in dict.fromkeys(c.error for c in audit.claims if c.error != _MEDIATION):
         upper = max(c.upper.value if c.upper else math.inf for c in audit.claims if c.error == error)
-        much = "may tell nothing of it" if upper >= 0.9 * whole else f"leaves at most {upper:.2g} nats of it open"
+        much = (
+            "may leave nearly all of it open" if upper >= 0.9 * whole else f"leaves at most {upper:.2g} nats of it open"
+        )
         words.append(f"{error.removeprefix('redundancy error of ')} {much if upper > epsilon else 'tells it'}")
     return f"By itself {', '.join(words)}."
 

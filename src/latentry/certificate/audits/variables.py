@@ -34,12 +34,12 @@ _SHARED = "fraction of the smaller entropy, jackknife interval"
 
 
 class _Variable(NamedTuple):
-    """A hidden variable: its name, and its value or bin in each row."""
+    """A hidden variable: its name, its value or bin in each row, and the fraction of each value."""
 
     name: str
     kind: str
     codes: np.ndarray
-    values: int
+    fractions: np.ndarray
 
 
 def variables(subject: Subject) -> Part:
@@ -82,25 +82,24 @@ def _variables(subject: Subject) -> Iterator[_Variable]:
     """Yield the nodes where there are several; else the cluster, or each continuous latent."""
     if len(subject.nodes) > 1:
         for name, channel in subject.nodes.items():
-            yield _Variable(f"node {name}", "node", channel.most_likely, channel.probabilities.shape[1])
+            yield _Variable(f"node {name}", "node", channel.most_likely, channel.probabilities.mean(axis=0))
     elif subject.clusters is not None:
-        yield _Variable("Λ", "label", subject.clusters.most_likely, subject.clusters.probabilities.shape[1])
+        yield _Variable("Λ", "label", subject.clusters.most_likely, subject.clusters.probabilities.mean(axis=0))
     elif subject.latents is not None:
         columns = subject.latents.mean.T
         for i, column in enumerate(columns):
             name = f"latent {i + 1}" if len(columns) > 1 else "Λ"
-            yield _Variable(name, "number", bins(column), 0)
+            yield _Variable(name, "number", bins(column), np.zeros(0))
 
 
 def _described(one: _Variable, moved: list[Fields]) -> Fields:
-    fractions = np.bincount(one.codes, minlength=max(one.values, 1)) / len(one.codes)
-    likely = fractions[fractions > 0]
-    entropy = float(-(likely * np.log(likely)).sum()) if one.values else None
+    likely = one.fractions[one.fractions > 0]
+    entropy = float(-(likely * np.log(likely)).sum()) if len(likely) else None
     return {
         "name": one.name,
         "kind": one.kind,
-        "values": one.values or None,
-        "fractions": [round(float(f), 4) for f in fractions] if one.values else [],
+        "values": len(one.fractions) or None,
+        "fractions": [round(float(f), 4) for f in one.fractions],
         "entropy": None if entropy is None else round(entropy, 4),
         "silent": bool(entropy is not None and entropy < _SILENT),
         "moves": [{**row, "fraction": list(row["fraction"])} for row in moved],

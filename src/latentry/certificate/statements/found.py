@@ -96,18 +96,16 @@ def about_dependence(part: Part, called: str) -> Iterator[Statement]:
         return
     copies = [pair for pair in pairs if pair["fraction"][0] > _COPY]
     for pair in copies:
-        sentence = (
-            f"{capital(pair['a'])} and {pair['b']} are copies of each other: they share {percent(pair['fraction'])} of what one of "
-            "them holds, so that they are one variable, found twice."
+        known = f"knowing one removes {percent(pair['fraction'])} of the uncertainty about the other"
+        yield _pair(
+            pair, f"{capital(pair['a'])} and {pair['b']} are copies of each other, one variable found twice: {known}."
         )
-        yield _pair(pair, sentence)
     rest = [pair for pair in pairs if pair not in copies]
     if rest:
         most = rest[0]
-        word = "share" if len(pairs) == 1 else "share most of all pairs:"
-        yield _pair(
-            most, f"{capital(most['a'])} and {most['b']} {word} {percent(most['fraction'])} of what one of them holds."
-        )
+        which = "" if len(rest) == 1 else ", the most of any pair" if not copies else ", the most of the other pairs"
+        known = f"removes {percent(most['fraction'])} of the uncertainty about the other{which}"
+        yield _pair(most, f"Knowing one of {most['a']} and {most['b']} {known}.")
 
 
 def _pair(pair: Fields, sentence: str) -> Statement:
@@ -131,8 +129,8 @@ def about_factors(part: Part, called: str) -> Iterator[Statement]:
         _, low, high = best["fraction"]
         name = _name(best["variable"], called)
         if low > 0 and best["fraction"][0] >= _FACTOR:
-            shared = percent(best["fraction"])
-            sentence = f"{capital(name)} goes with the known {factor}: they share {shared} of what one of them holds."
+            known = f"knowing one removes {percent(best['fraction'])} of the uncertainty about the other"
+            sentence = f"{capital(name)} goes with the known {factor}: {known}."
         else:
             sentence = f"No variable that was found shares more than {100 * high:.0f} % with the known {factor}."
         yield Statement("factor", best["variable"], sentence, "measured", low, high, "fraction", 1.0, 0.95)

@@ -82,7 +82,8 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     bad = [e for e in naturality_errors(part) if e.low > epsilon and not e.doubt]
     for errors in bad:
         which = name if errors.latent in ("Λ", "the cluster") else errors.latent
-        least = f"the naturality error is at least {at_least(errors.low)} nats"
+        some = " in at least one domain" if errors.where else ""
+        least = f"the naturality error is at least {at_least(errors.low)} nats{some}"
         yield f"That {which} {are(which)} all that the modalities have in common: {least}."
     doubt = next((errors.doubt for errors in naturality_errors(part) if errors.doubt), "")
     if doubt:
@@ -94,7 +95,16 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     if part.verdict.status in _REACHED and best not in _REACHED:
         first = naturality_errors(part)[0].latent
         which = name if first in ("Λ", "the cluster") else first
-        yield f"That {which} {are(which)} natural where the domain of a row is not known: the answer holds within each domain."
+        yield f"That {which} {are(which)} natural with the domains mixed: {_mixed_error(part, first)}."
+
+
+def _mixed_error(part: Part, latent: str) -> str:
+    """Say what is known of the error in every mixture of the domains."""
+    rows = [row for row in part.details["table"] if row["latent"] == latent and row["place"] == MIXED]
+    low = max((row["lower"] or 0.0 for row in rows), default=0.0)
+    if low < 0.005:
+        return "the answer holds within each domain"
+    return f"for some mixture the error is at least {at_least(low)} nats, since the domain changes several modalities at once"
 
 
 def _why_open(part: Part) -> str:
@@ -169,6 +179,9 @@ def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
 
 def _planned(change: str) -> str:
     """Return what would change an answer; of several plans for more rows the largest, which serves them all."""
+    hopeless = next((words for words in change.split("; ") if "will hardly" in words), None)
+    if hopeless is not None:
+        return hopeless
     plans = [(int(wanted.replace(",", "")), words) for words, wanted in _PLAN.findall(change)]
     others = [words for words in change.split("; ") if not _PLAN.search(words)]
     largest = [max(plans)[1]] if plans else []

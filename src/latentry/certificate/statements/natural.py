@@ -291,6 +291,9 @@ def _untold(errors: Errors, name: str, modalities: str, level: float) -> Stateme
         gain = max(g for g in gains if g is not None)
         seen = f"at most {at_most(gain)} nats{where} as far as predictors see"
         sentence = f"Given {name}, {modalities} share {seen}, and no test finds more."
+        if gain < 0.005:
+            found = f"Nothing that {modalities} share beyond {name} was found{where}"
+            sentence = f"{found}, by predictors or by tests; this is no proof."
         return Statement(
             "natural", errors.latent, sentence, "supported", 0.0, gain, "nats", errors.entropy, errors.confidence(level)
         )

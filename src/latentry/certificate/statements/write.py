@@ -25,14 +25,7 @@ def called(subject: Fields) -> str:
     Returns:
         "the label", "the cluster", "the cluster of all nodes", "the latent" or "the latents".
     """
-    words = str(subject["latent"])
-    if words.startswith("labels"):
-        return "the label"
-    if subject.get("nodes", 0) > 1:
-        return "the cluster of all nodes"
-    if subject.get("values"):
-        return "the cluster"
-    return "the latents" if (subject.get("latents") or 0) > 1 else "the latent"
+    return str(subject.get("called", "the latent"))
 
 
 def are(name: str) -> str:

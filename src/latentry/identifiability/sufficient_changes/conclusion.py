@@ -178,7 +178,7 @@ def _first_refuted(facts: Facts) -> Assumption | None:
 
 def _denied(one: Assumption) -> str:
     p_value = "" if one.p_value is None else f", p = {one.p_value:.2g}"
-    return f"rows contradict an assumption: {one.name} ({one.note}{p_value})."
+    return f"rows contradict an assumption of the theorem, that {one.name} ({one.note}{p_value})."
 
 
 def _remedy(one: Assumption) -> str:
