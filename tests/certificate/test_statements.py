@@ -62,7 +62,7 @@ def test_the_domain_shows_where_it_shows(views, told):
     data, coin, lab, _ = views
     told_of, beyond = of_topic(told, "domain")
     assert told_of.low == 0.0
-    assert "not told" in told_of.sentence
+    assert "do not tell" in told_of.sentence
     assert beyond.low > 0.2  # the shifted view tells the laboratory
     leak = lt.certify(np.column_stack([coin + 2.0 * lab, coin]), data, only=["domains"])
     shows, _ = of_topic(leak, "domain")
@@ -190,3 +190,50 @@ def test_of_several_plans_for_rows_the_largest_is_given(certificate):
     assert "6,100" in step
     assert "460" not in step
     assert "another latent" in step
+
+
+def test_missing_rows_do_not_end_the_question_about_domains(views):
+    data, coin, _, _ = views
+    left = np.asarray(data["left"]).repeat(4, axis=1)
+    left[:250] = np.nan
+    holes = lt.Dataset({"left": left, "right": np.asarray(data["right"])}, domain=data.domain)
+    _, beyond = of_topic(lt.certify(coin, holes, only=["domains"]), "domain")
+    assert beyond.low > 0.1
+
+
+def test_groups_of_unequal_size_tell_no_more_than_there_is():
+    lab = np.repeat([0, 1], [1000, 100])
+    groups = np.concatenate([np.repeat(np.arange(5), 200), np.repeat(np.arange(5, 55), 2)])
+    rows = np.random.default_rng(0).normal(size=(1100, 2))
+    told, _ = of_topic(lt.certify(lab, lt.Dataset(rows, domain=lab, groups=groups), only=["domains"]), "domain")
+    assert told.high <= 1.05 * told.of
+
+
+def test_a_coarser_variable_is_no_copy():
+    a, blocks = np.random.default_rng(0).integers(0, 4, 2000), np.arange(2000) % 20
+    assert shared_entropy(a, a > 1, blocks).value > 0.99
+    assert shared_entropy(a, a > 1, blocks, of_larger=True).high < 0.6
+
+
+def test_an_undecided_latent_is_not_called_determined():
+    rng = np.random.default_rng(0)
+    side = rng.normal(size=800)
+    chance = 0.5 + 0.02 * np.sign(side)
+    latent = lt.data.CategoricalChannel(np.column_stack([chance, 1 - chance]))
+    rows = {"a": np.column_stack([side, rng.normal(size=800)]), "b": rng.normal(size=(800, 2))}
+    certificate = lt.certify(latent, rows, only=["natural"])
+    assert not any("determines" in one.sentence for one in certificate.statements)
+
+
+def test_questions_about_one_model_are_not_asked_of_several(planted):
+    data, latent = planted
+    with pytest.raises(lt.DataError, match="questions about one model"):
+        lt.certify({"a": latent, "b": latent}, data, restarts=2)
+
+
+def test_rare_values_and_row_numbers():
+    rng = np.random.default_rng(0)
+    flag = (rng.random(1000) < 0.95).astype(float)
+    assert len(np.unique(bins(flag))) == 2
+    whole, _ = explained(np.arange(1000), rng.normal(size=(1000, 2)), np.arange(1000) % 20)
+    assert (whole.low, whole.high) == (0.0, 1.0)

@@ -188,7 +188,7 @@ def test_a_mixture_is_left_open_for_smooth_maps_and_where_rows_contradict_it():
     skewed = np.exp(0.7 * model.sample(3000, seed=2))
     found = mixture_components(clusters(DISTINCT), lt.Dataset(skewed))
     assert found.verdict.status == "cannot say"
-    assert "rows contradict an assumption" in found.verdict.sentence
+    assert "rows contradict its assumption" in found.verdict.sentence
 
 
 def test_the_decoders_of_causal_pima_say_whether_they_are_piecewise_affine(rng):

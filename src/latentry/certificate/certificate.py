@@ -72,6 +72,8 @@ class Certificate:
     @property
     def may_say(self) -> tuple[str, ...]:
         """Return what may be quoted: nothing where a control failed, nothing of naturality where its controls did not run."""
+        if any(one.topic == "rows" for one in self.statements):  # rows contradict what every interval rests on
+            return ()
         if self.trusted:
             return may_say(self.statements)
         if self.parts["controls"].verdict.refuted:
@@ -107,10 +109,10 @@ class Certificate:
         """
         if not 0 < epsilon < math.inf:
             raise DataError(f"epsilon={epsilon}: is no size of an error. Give a positive, finite number of nats.")
-        return {
-            errors.latent: errors.within(epsilon, self.settings["level"])
-            for errors in naturality_errors(self["natural"])
-        }
+        judged = naturality_errors(self["natural"])
+        if not self.trusted:
+            return {errors.latent: Verdict("cannot say", self["controls"].verdict.sentence) for errors in judged}
+        return {errors.latent: errors.within(epsilon, self.settings["level"]) for errors in judged}
 
     @property
     def trusted(self) -> bool:

@@ -134,7 +134,11 @@ def certify(
     )
     chosen = _chosen(only)
     rows = _dataset(data, domain).with_groups(groups, time)
-    if isinstance(latents, Mapping) or _is_several(latents):
+    if isinstance(latents, Mapping) or (_is_several(latents) and len(latents) != len(rows)):
+        if others or settings.restarts or settings.refits:
+            raise DataError(
+                "others, restarts, refits: are questions about one model. Certify it without the other latents."
+            )
         return _side_by_side(named(latents), rows, settings, seen, only, progress)
     return _one(cast("Latents", latents), rows, settings, chosen, seen, others, progress)
 
@@ -193,16 +197,16 @@ def _side_by_side(
     trained = {name: None if isinstance(one, HasChannel) else seen for name, one in latents.items()}
     for one in latents.values():
         _check_fits(one, rows)
-    splits = [_split(one, rows, trained[name]).rows for name, one in latents.items()]
+    splits = [without_trained_units(_split(one, rows, trained[name]), rows).rows for name, one in latents.items()]
     common = reduce(np.intersect1d, splits)
     if len(common) < FEWEST:
         raise DataError(
             f"latents: {len(common)} rows trained none of them, and {FEWEST} are needed. Certify them one by one, or on new rows."
         )
     fresh = rows.take(common)
+    each = replace(settings, level=settings.level / len(latents))  # so that the bounds of all of them hold at once
     certificates = {
-        name: _one(_taken(one, common), fresh, settings, _chosen(only), None, (), progress)
-        for name, one in latents.items()
+        name: _one(_taken(one, common), fresh, each, _chosen(only), None, (), progress) for name, one in latents.items()
     }
     return compared(certificates, progress)
 

@@ -15,7 +15,7 @@ import numpy as np
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.schema import VERSION
-from latentry.certificate.statements import Statement, Topic, capital, joined, nats, naturality_errors
+from latentry.certificate.statements import Errors, Statement, Topic, at_least, capital, joined, nats, naturality_errors
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.data import CategoricalChannel
@@ -149,6 +149,14 @@ def compared(certificates: Mapping[str, Certificate], progress: Callable[[str], 
     for a, b in pairs:
         if progress is not None:
             progress(f"{a} beside {b}")
+        broken = next(
+            (one["controls"].verdict.sentence for one in (certificates[a], certificates[b]) if not one.trusted), ""
+        )
+        if broken:
+            written.append(
+                Statement("natural", f"{a}, {b}", f"Which of {a} and {b} is more natural{_OPEN}{broken}", "cannot say")
+            )
+            continue
         apart = _apart(a, b, certificates[a], certificates[b])
         written.append(apart or _pair(a, b, certificates[a].shown, certificates[b].shown, len(pairs)))
     return SideBySide(dict(certificates), tuple(_gathered(written)))
@@ -169,17 +177,22 @@ def _apart(a: str, b: str, first: Certificate, second: Certificate) -> Statement
     """Compare the ends of the largest errors, which the certificates hold already; None where they overlap."""
     if "natural" not in first.parts or "natural" not in second.parts:
         return None
-    one, other = (next(iter(naturality_errors(c["natural"])), None) for c in (first, second))
-    if one is None or other is None or one.doubt or other.doubt:
+    one, other = _whole(first["natural"]), _whole(second["natural"])
+    if one is None or other is None or one.doubt or other.doubt or one.where != other.where:
         return None
     for better, worse, small, large in ((a, b, one, other), (b, a, other, one)):
         if small.high is not None and small.high < large.low:
             ends = f"its naturality error is at most {small.high:.2f} nats, that of {worse} at least {large.low:.2f}"
-            doubt = 2 - small.confidence(first.settings["level"]) - large.confidence(first.settings["level"])
+            doubt = first.settings["level"] + second.settings["level"]
             gap = large.low - small.high
             sentence = f"{capital(better)} is more natural than {worse}: {ends}."
             return Statement("natural", f"{a}, {b}", sentence, "certified", gap, None, confidence=1 - doubt)
     return None
+
+
+def _whole(part: Part) -> Errors | None:
+    """Return the errors of the latent as a whole, not of one of its nodes."""
+    return next((errors for errors in naturality_errors(part) if errors.latent in ("Λ", "the cluster")), None)
 
 
 def _pair(a: str, b: str, first: Subject | None, second: Subject | None, pairs: int) -> Statement:
@@ -190,7 +203,7 @@ def _pair(a: str, b: str, first: Subject | None, second: Subject | None, pairs: 
     try:
         result = compare(
             first.observables.with_domain(None), _finite(first), _finite(second),
-            quantiser=_ROUNDED, level=settings.level / pairs, seed=settings.seed,
+            quantiser=_ROUNDED, level=min(settings.level, 2 * settings.level / pairs), seed=settings.seed,
         )  # fmt: skip
     except DataError as why:
         return Statement("natural", f"{a}, {b}", f"Which of {a} and {b} is more natural{_OPEN}{why}", "cannot say")
@@ -214,8 +227,9 @@ def _ordered(a: str, b: str, verdict: Verdict, confidence: float) -> Statement:
         sentence = f"Which of {a} and {b} is more natural{_OPEN}rows contradict an assumption, that {against}."
         return Statement("natural", about, sentence, "cannot say")
     if low > 0 or high < 0:
-        better, worse, least = (a, b, low) if low > 0 else (b, a, -high)
-        sentence = f"{capital(better)} is more natural than {worse}: the sum of its errors is smaller by at least {least:.2f} nats."
+        better, worse, gap = (a, b, low) if low > 0 else (b, a, -high)
+        least = f"the sum of its errors, domains pooled, is smaller by at least {at_least(gap)} nats"
+        sentence = f"{capital(better)} is more natural than {worse}: {least}."
         return Statement("natural", about, sentence, "certified", low, high, confidence=confidence)
     sentence = (
         f"Which of {a} and {b} is more natural{_OPEN}the sums of their errors differ by {low:.2f} to {high:.2f} nats."
@@ -281,13 +295,13 @@ def _row(name: str, certificate: Certificate) -> Fields:
     if part is not None:
         row["information"] = {m: [float(e), e.low, e.high] for m, e in _by_modality(part).items()}
     natural = certificate.parts.get("natural")
-    errors = [] if natural is None else naturality_errors(natural)
-    if errors and not errors[0].doubt:
+    errors = None if natural is None else _whole(natural)
+    if errors is not None and not errors.doubt:
         row["naturality"] = [
-            errors[0].low,
-            errors[0].high if errors[0].high is not None else errors[0].high_for_predictors,
+            errors.low,
+            errors.high if errors.high is not None else errors.high_for_predictors,
         ]
-        row["entropy"] = errors[0].entropy
+        row["entropy"] = errors.entropy
     domains = certificate.parts.get("domains")
     told = None if domains is None else domains.numbers.get("domain told by the latents")
     if isinstance(told, Estimate):

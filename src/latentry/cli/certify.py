@@ -85,9 +85,9 @@ def certify(
 ) -> None:
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
     needed = demanded(required)
-    if beside and (needed or check_ is not None or also or restarts):
+    if beside and (needed or check_ is not None or also or restarts or refits):
         raise DataError(
-            "--beside compares latents; --require, --check, --also and --restarts ask about one. Use one at a time."
+            "--beside compares latents; --require, --check, --also, --restarts and --refits ask about one. Use one at a time."
         )
     if check_ is not None and needed:
         raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import t as student_t
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from latentry.certificate.audits.explained_variance import bins, jackknife_blocks, shared_entropy
-from latentry.certificate.audits.fit import by_unit, t_interval
 from latentry.certificate.audits.informative import draw_of
 from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows
 from latentry.certificate.question import Fields, Number, Part
@@ -41,13 +41,15 @@ def domains(subject: Subject) -> Part | None:
     fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
     names, codes = np.unique(np.asarray(fewer.domain), return_inverse=True)
     folds = jackknife_blocks(len(codes), fewer.data.units, subject.settings.seed) % 2
-    if not _learnable(codes, folds, fewer):
-        return Part("domains", _too_few(len(names)))
+    everywhere = len(np.unique(np.asarray(subject.domain)))
+    if len(names) < everywhere or not _learnable(codes, folds, fewer):
+        return Part("domains", _too_few(everywhere))
     latent, modalities = _latent_columns(fewer), _modality_columns(fewer)
     seed = stream_seed("certificate/domains", subject.settings.seed)
     blind = _losses(np.zeros((len(codes), 1)), codes, folds, seed)
     seen, both = (_losses(table, codes, folds, seed) for table in (latent, np.hstack([latent, modalities])))
-    told, beyond, whole = _gain(blind[0] - seen[0], fewer), _gain(seen[0] - both[0], fewer), _entropy(codes)
+    whole = _entropy(codes)
+    told, beyond = _gain(blind[0] - seen[0], fewer, whole), _gain(seen[0] - both[0], fewer, whole)
     numbers: dict[str, Number] = {
         "domain told by the latents": told,
         "domain told by the modalities beyond the latents": beyond,
@@ -96,15 +98,19 @@ def _latent_columns(subject: Subject) -> np.ndarray:
 
 
 def _modality_columns(subject: Subject) -> np.ndarray:
+    """Return labels as codes, and leading components of numbers; missing rows are NaN, which trees know."""
     data, columns = subject.observables, []
     for name in data.names:
-        values = np.asarray(data[name])
+        inside = np.flatnonzero(data.observed[name])
+        values = np.asarray(data[name])[inside]
         if is_label(data, name) or values.dtype.kind not in "fiub":
-            codes = np.unique(values.ravel() if is_label(data, name) else values.astype(str), return_inverse=True)[1]
-            columns.append(codes.reshape(len(values), -1).astype(float))
+            known = np.unique(values.reshape(len(inside), -1).astype(str), return_inverse=True)[1]
+            known = known.reshape(len(inside), -1).astype(float)
         else:
-            columns.append(leading_columns(values, _COLUMNS, subject.settings.seed))
-        columns[-1] = np.where(data.observed[name][:, None], columns[-1], np.nan)  # trees know missing entries
+            known = leading_columns(values, _COLUMNS, subject.settings.seed)
+        table = np.full((len(data), known.shape[1]), np.nan)
+        table[inside] = known
+        columns.append(table)
     return np.hstack(columns)
 
 
@@ -114,6 +120,9 @@ def _losses(table: np.ndarray, codes: np.ndarray, folds: np.ndarray, seed: int) 
     rounds = 60 if codes.max() < 6 else 20
     for side in (0, 1):
         train, test = folds != side, folds == side
+        table = table[
+            :, np.isfinite(table[train]).any(axis=0)
+        ]  # of a column that the fold does not have nothing is learned
         if table.shape[1] == 1 and np.ptp(table) == 0:
             chances = np.broadcast_to(np.bincount(codes[train]) / train.sum(), (test.sum(), codes.max() + 1))
         else:
@@ -126,10 +135,15 @@ def _losses(table: np.ndarray, codes: np.ndarray, folds: np.ndarray, seed: int) 
     return loss, right
 
 
-def _gain(gain: np.ndarray, subject: Subject) -> Estimate:
-    rows = by_unit(gain, subject.data)
-    low, high = t_interval(rows, 0.95)
-    return Estimate(rows.mean(), low=low, high=high, method=_METHOD, n=len(rows), confidence=0.95, units="nats")
+def _gain(gain: np.ndarray, subject: Subject, most: float) -> Estimate:
+    """Return the mean over rows, at most the entropy, with an interval from the spread of the sums over groups."""
+    units = np.arange(len(gain)) if subject.data.units is None else subject.data.units
+    codes = np.unique(units, return_inverse=True)[1]
+    sums = np.bincount(codes, gain - gain.mean())
+    count = len(sums)
+    half = student_t.ppf(0.975, count - 1) * np.sqrt(count / (count - 1) * (sums**2).sum()) / len(gain)
+    low, mean, high = (min(float(end), most) for end in (gain.mean() - half, gain.mean(), gain.mean() + half))
+    return Estimate(mean, low=low, high=high, method=_METHOD, n=count, confidence=0.95, units="nats")
 
 
 def _entropy(codes: np.ndarray) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from scipy.stats import t as student_t
 
 from latentry.streams import stream
@@ -36,6 +38,9 @@ def bins(values: np.ndarray, count: int = _BINS) -> np.ndarray:
     Returns:
         Codes (rows,).
     """
+    levels, codes = np.unique(values, return_inverse=True)
+    if len(levels) <= count:
+        return codes
     edges = np.unique(np.quantile(values, np.arange(1, count) / count))
     return np.searchsorted(edges, values, side="left")
 
@@ -61,7 +66,8 @@ def explained(codes: np.ndarray, table: np.ndarray, blocks: np.ndarray) -> tuple
 
     .. math:: \epsilon^2 = 1 - \frac{SS_{within} / (n - k)}{SS_{total} / (n - 1)}
 
-    which is zero on average where there is nothing (Kelley 1935). Intervals are by the jackknife over blocks of rows.
+    which is zero on average where there is nothing and rows are independent (Kelley 1935). Intervals are by the jackknife over
+    blocks of rows.
 
     >>> rng = np.random.default_rng(0)
     >>> node = rng.integers(0, 2, 2000)
@@ -78,12 +84,15 @@ def explained(codes: np.ndarray, table: np.ndarray, blocks: np.ndarray) -> tuple
     Returns:
         The fraction of the whole table, and that of each column.
     """
+    codes, blocks = (np.unique(one, return_inverse=True)[1] for one in (codes, blocks))
     centred = table - table.mean(axis=0)
     size, parts = int(codes.max()) + 1, int(blocks.max()) + 1
+    if size > len(codes) / 2:  # nearly a value for each row: nothing can be said
+        return Fraction(0.0, 0.0, 1.0), [Fraction(0.0, 0.0, 1.0)] * table.shape[1]
     cells = blocks * size + codes
     counts = np.bincount(cells, minlength=size * parts).astype(float).reshape(parts, size)
-    hot = np.zeros((size * parts, len(codes)))
-    hot[cells, np.arange(len(codes))] = 1.0
+    rows = np.arange(len(codes))
+    hot = csr_matrix((np.ones(len(codes)), (cells, rows)), shape=(size * parts, len(codes)))
     sums = (hot @ centred).reshape(parts, size, -1)
     squares = (hot @ centred**2).reshape(parts, size, -1).sum(axis=1)
     everything = _fractions(counts.sum(axis=0), sums.sum(axis=0), squares.sum(axis=0))
@@ -126,8 +135,10 @@ def jackknife_interval(value: float, without: np.ndarray) -> Fraction:
     return Fraction(float(middle), float(low), float(high))
 
 
-def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray) -> Fraction:
+def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray, *, of_larger: bool = False) -> Fraction:
     """Estimate I(A; B) / min(H(A), H(B)): 1 where one is a function of the other, 0 where they are independent.
+
+    Divided by the larger entropy it is 1 only where each is a function of the other.
 
     >>> coin = np.arange(4000) % 2
     >>> shared_entropy(coin, 1 - coin, np.arange(4000) // 2 % 20).value
@@ -137,24 +148,27 @@ def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray) -> Fraction
         a: Codes (rows,).
         b: Codes (rows,).
         blocks: The block of each row, for the interval.
+        of_larger: Whether to divide by the larger entropy.
 
     Returns:
         The fraction, less the bias of counting (Miller 1955).
     """
+    a, b, blocks = (np.unique(one, return_inverse=True)[1] for one in (a, b, blocks))
     wide, parts = int(b.max()) + 1, int(blocks.max()) + 1
     size = (int(a.max()) + 1) * wide
     tables = np.bincount(blocks * size + a * wide + b, minlength=size * parts).reshape(parts, -1, wide).astype(float)
     whole = tables.sum(axis=0)
-    return jackknife_interval(_shared(whole), np.array([_shared(whole - table) for table in tables]))
+    chosen = max if of_larger else min
+    return jackknife_interval(_shared(whole, chosen), np.array([_shared(whole - table, chosen) for table in tables]))
 
 
-def _shared(table: np.ndarray) -> float:
+def _shared(table: np.ndarray, chosen: Callable[[list[float]], float]) -> float:
     rows = table.sum()
     sides = [_entropy(table.sum(axis=1) / rows), _entropy(table.sum(axis=0) / rows)]
     cells = [(side > 0).sum() for side in (table.sum(axis=1), table.sum(axis=0), table)]
     bias = (cells[2] - cells[0] - cells[1] + 1) / (2 * rows)
-    least = min(sides)
-    return 0.0 if least < 1e-9 else (sum(sides) - _entropy(table / rows) - bias) / least
+    held = chosen(sides)
+    return 0.0 if min(sides) < 1e-9 else (sum(sides) - _entropy(table / rows) - bias) / held
 
 
 def _entropy(distribution: np.ndarray) -> float:

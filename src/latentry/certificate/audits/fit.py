@@ -27,7 +27,7 @@ from latentry.streams import stream
 _TOLD_APART = "samples told from new rows (AUC, 0.5 = not at all)"
 _FEWEST_UNITS = 5  # groups by which a mean has a spread
 _CLEARLY = 0.75  # area under the curve above which the sentence says so
-__all__ = ["by_name", "by_unit", "fit", "gain_verdict", "t_interval"]
+__all__ = ["by_name", "by_unit", "fit", "gain_verdict"]
 
 _MOST = 2000  # rows of the classifier that tells samples from data
 _ALONE = "there is one fit: whether another would find the same was not measured."
@@ -91,7 +91,7 @@ def _like_rows(numbers: Mapping[str, Number], level: float) -> dict[str, Verdict
         return {}
     spread = max(area.value * (1 - area.value), 0.25 / area.n)  # of one row, at most, for any two distributions
     low = area.value - norm.isf(level) * np.sqrt(spread / (area.n / 2))
-    least = {"area": Bound(float(low), "lower", 1 - level, area.method, ("many rows",), n=area.n)}
+    least = {"area": Bound(float(low), "lower", 1 - level, area.method, ("independent rows", "many rows"), n=area.n)}
     told = f"a classifier tells them from new rows (area under the curve {area.value:.2f}, 0.5 would be not at all)"
     if low > _CLEARLY:
         verdict = Verdict("refuted", f"samples of the model are not like new rows: {told}.", least, "a better fit")
@@ -109,22 +109,13 @@ def _like_rows(numbers: Mapping[str, Number], level: float) -> dict[str, Verdict
 
 def _score(model: HasLikelihood, data: Dataset) -> Estimate:
     rows = by_unit(model.score_rows(data), data)
-    low, high = t_interval(rows, 0.95)
+    low, high = _t_interval(rows, 0.95)
     return Estimate(
         rows.mean(), low=low, high=high, method=model.score_name, n=len(rows), confidence=0.95, units="nats"
     )
 
 
-def t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Return the interval of a mean, by Student's t.
-
-    Args:
-        rows: Independent numbers, at least two.
-        confidence: That the mean of the distribution is inside.
-
-    Returns:
-        Both ends.
-    """
+def _t_interval(rows: np.ndarray, confidence: float) -> tuple[float, float]:
     half = student_t.ppf((1 + confidence) / 2, len(rows) - 1) * rows.std(ddof=1) / np.sqrt(len(rows))
     return float(rows.mean() - half), float(rows.mean() + half)
 
@@ -236,7 +227,10 @@ def _calibration(subject: Subject) -> dict[str, Number]:
     whole = np.flatnonzero(np.all([data.observed[name] for name in data.names], axis=0))
     if not isinstance(subject.model, Samples) or len(whole) < 40:
         return {}
-    real_rows = data.take(whole[some_rows(len(whole), _MOST, seed)])
+    alone = data.take(whole).one_row_per_unit(seed)  # trees would know the rows of a subject from each other
+    if len(alone) < 40:
+        return {}
+    real_rows = alone.take(some_rows(len(alone), _MOST, seed))
     drawn = by_name(subject.model.sample(len(real_rows), seed=seed), data)
     if any(np.dtype(data[name].dtype).kind == "U" for name in data.names):
         return {}

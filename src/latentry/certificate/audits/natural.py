@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import entr
 
 from latentry.certificate.audits.natural_verdict import Judged, place_words
 from latentry.certificate.leading_components import is_label, rows_in_words, some_rows
@@ -64,6 +65,12 @@ def natural(subject: Subject) -> Part:
                 for one in ordered
                 if one.main is not None and one.main.latent_entropy is not None
             },
+            "determined": {
+                one.name: _determined(channel)
+                for one in ordered
+                if isinstance(channel := latents[one.name], CategoricalChannel)
+            },
+            "problems": {one.name: one.problem for one in ordered if one.problem},
             "empty": {one.name: list(one.main.empty) for one in ordered if one.main is not None and one.main.empty},
         },
     )
@@ -210,12 +217,19 @@ def _table(one: Judged) -> list[Fields]:
             "for_predictors": _finite(claim.class_gain),
             "confidence": None if claim.upper is None else claim.upper.confidence,
             "status": claim.verdict.status,
+            "power": claim.verdict.power,
             "doubt": _doubt(claim),
             "p": min((t.p_value for t in claim.tests), default=None),
         }
         for result in filter(None, (one.split, one.pooled))
         for claim in result.claims
     ]
+
+
+def _determined(channel: CategoricalChannel) -> float:
+    """Return what rows determine of a latent, H(Λ) − H(Λ|X): less than its entropy where the model is undecided."""
+    mass = channel.probabilities.mean(axis=0)
+    return float(entr(mass).sum() - entr(channel.probabilities).sum(axis=1).mean())
 
 
 def _doubt(claim: Claim) -> str:

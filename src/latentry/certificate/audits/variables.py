@@ -27,7 +27,6 @@ _MOST = 4000  # rows
 _VARIABLES = 12  # that are described one by one
 _COLUMNS = 3  # of a table that are named for each variable
 _NAMELESS = 12  # columns without names, above which a modality is taken as a curve or a profile
-_COPY = 0.9  # fraction of the entropy that copies share
 _SILENT = 0.02  # nats in a variable that is as good as constant
 _MOVED = "fraction of the variance (epsilon squared), jackknife interval"
 _SHARED = "fraction of the smaller entropy, jackknife interval"
@@ -53,23 +52,25 @@ def variables(subject: Subject) -> Part:
     """
     fewer = subject.take(some_rows(len(subject.data), _MOST, subject.settings.seed))
     blocks = jackknife_blocks(len(fewer.data), fewer.data.units, subject.settings.seed)
-    found = list(_variables(fewer))[:_VARIABLES]
+    everything = list(_variables(fewer))
+    found = everything[:_VARIABLES]
     numbers: dict[str, Number] = {}
     described = []
     for one in found:
         moved = _moved(one, fewer, blocks)
-        numbers |= {f"{row['column']} by {one.name}": _estimate(row["fraction"], _MOVED, len(blocks)) for row in moved}
-        described.append(_described(one, moved))
+        numbers |= {f"{_title(row)} by {one.name}": _estimate(row["fraction"], _MOVED, len(blocks)) for row in moved}
+        described.append(_described(one, moved, len(blocks)))
     pairs = _pairs(found, blocks)
     known = list(_known(found, fewer, blocks))
-    numbers |= {f"shared by {a} and {b}": _estimate(f, _SHARED, len(blocks)) for a, b, f in [*pairs, *known]}
+    shared = [(a, b, least) for a, b, least, _ in pairs]
+    numbers |= {f"shared by {a} and {b}": _estimate(f, _SHARED, len(blocks)) for a, b, f in [*shared, *known]}
     details: Fields = {
         "variables": described,
-        "pairs": [{"a": a, "b": b, "fraction": list(f)} for a, b, f in pairs],
+        "pairs": [{"a": a, "b": b, "fraction": list(least), "both": list(both)} for a, b, least, both in pairs],
         "known": [{"variable": a, "factor": b, "fraction": list(f)} for a, b, f in known],
     }
     notes = (f"Measured on {rows_in_words(len(blocks), len(subject.data))}.", *_doubts(subject))
-    return Part("variables", _verdict(described, pairs), {}, numbers, notes, (), details)
+    return Part("variables", _verdict(described, len(everything)), {}, numbers, notes, (), details)
 
 
 def _estimate(fraction: Fraction, method: str, rows: int) -> Estimate:
@@ -92,14 +93,14 @@ def _variables(subject: Subject) -> Iterator[_Variable]:
             yield _Variable(name, "number", bins(column), np.zeros(0))
 
 
-def _described(one: _Variable, moved: list[Fields]) -> Fields:
-    likely = one.fractions[one.fractions > 0]
-    entropy = float(-(likely * np.log(likely)).sum()) if len(likely) else None
+def _described(one: _Variable, moved: list[Fields], rows: int) -> Fields:
+    entropy = _entropy_of(one.fractions) if len(one.fractions) else None
     return {
         "name": one.name,
         "kind": one.kind,
         "values": len(one.fractions) or None,
         "fractions": [round(float(f), 4) for f in one.fractions],
+        "used": int((one.fractions * rows >= 0.5).sum()),
         "entropy": None if entropy is None else round(entropy, 4),
         "silent": bool(entropy is not None and entropy < _SILENT),
         "moves": [{**row, "fraction": list(row["fraction"])} for row in moved],
@@ -142,8 +143,27 @@ def _strongest(name: str, named: tuple[str, ...] | None, columns: list[Fraction]
     ]
 
 
-def _pairs(found: list[_Variable], blocks: np.ndarray) -> list[tuple[str, str, Fraction]]:
-    return [(a.name, b.name, shared_entropy(a.codes, b.codes, blocks)) for a, b in combinations(found, 2)]
+def _title(row: Fields) -> str:
+    return str(row["modality"]) if row["whole"] else f"{row['modality']}, {row['column']}"
+
+
+def _pairs(found: list[_Variable], blocks: np.ndarray) -> list[tuple[str, str, Fraction, Fraction]]:
+    """Return what two variables share, of the smaller and of the larger entropy; those of one value share nothing."""
+    speaking = [one for one in found if not len(one.fractions) or _entropy_of(one.fractions) >= _SILENT]
+    return [
+        (
+            a.name,
+            b.name,
+            shared_entropy(a.codes, b.codes, blocks),
+            shared_entropy(a.codes, b.codes, blocks, of_larger=True),
+        )
+        for a, b in combinations(speaking, 2)
+    ]
+
+
+def _entropy_of(fractions: np.ndarray) -> float:
+    likely = fractions[fractions > 0]
+    return float(-(likely * np.log(likely)).sum())
 
 
 def _known(found: list[_Variable], subject: Subject, blocks: np.ndarray) -> Iterator[tuple[str, str, Fraction]]:
@@ -165,12 +185,10 @@ def _doubts(subject: Subject) -> tuple[str, ...]:
     return tuple(f"The model warns: {doubt}" for doubt in said)
 
 
-def _verdict(described: list[Fields], pairs: list[tuple[str, str, Fraction]]) -> Verdict:
+def _verdict(described: list[Fields], count: int) -> Verdict:
     silent = [one["name"] for one in described if one["silent"]]
-    copies = [(a, b) for a, b, fraction in pairs if fraction.value > _COPY]
-    count = len(described)
     names = ", ".join("as given" if one["name"] == "Λ" else one["name"] for one in described)
-    sentence = f"{count} hidden variable{'s' * (count != 1)}: {names}. Whether more are needed is not asked here."
-    sentence += "".join(f" {a} and {b} are copies of each other." for a, b in copies)
+    some = "" if len(described) == count else f", of which {len(described)} are described"
+    sentence = f"{count} hidden variable{'s' * (count != 1)}{some}: {names}. Whether more are needed is not asked here."
     sentence += "".join(f" {name} has one value in nearly all rows." for name in silent)
     return Verdict("cannot say", sentence, {}, "restarts, which show whether the same variables come again")

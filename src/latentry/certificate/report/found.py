@@ -11,7 +11,6 @@ from latentry.certificate.statements import Statement
 
 __all__ = ["found_box", "statement_items"]
 
-_TOGETHER = ("Λ", "")
 _FIRST = 4  # statements of a group that are shown at once
 
 
@@ -27,7 +26,8 @@ def found_box(certificate: Certificate, pictures: Mapping[str, str]) -> str:
     """
     groups = list(_groups(certificate.statements))
     body = "".join(_group(title, some, pictures) for title, some in groups)
-    known = '<p class="question">Each sentence may be quoted with its grade. <a href="#grades">What the grades mean.</a></p>'
+    quoted = "Each sentence may be quoted with its grade. " if certificate.may_say else ""
+    known = f'<p class="question">{quoted}<a href="#grades">What the grades mean.</a></p>'
     found = (
         f'<section class="card top" id="found"><h2>What was found</h2>{known}<div class="found">{body}</div></section>'
     )

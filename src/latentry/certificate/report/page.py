@@ -55,4 +55,4 @@ def _lead(certificate: Certificate) -> str:
     fitted = f", fitted on {subject['rows']} rows" if subject.get("rows") else ""
     audited = split.get("audited", split["rows"])
     shown = joined(data["modalities"])
-    return f"{subject['kind']}{fitted}; checked on {audited} rows{where}, each with {shown}."
+    return f"{subject['kind']}{fitted}; checked on {audited} rows{where}, of {shown}."

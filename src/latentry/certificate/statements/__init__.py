@@ -2,13 +2,14 @@
 
 from latentry.certificate.statements.limits import may_not_say, next_steps
 from latentry.certificate.statements.natural import Errors, naturality_errors
-from latentry.certificate.statements.statement import Statement, Topic, capital, joined, nats
+from latentry.certificate.statements.statement import Statement, Topic, at_least, capital, joined, nats
 from latentry.certificate.statements.write import may_say, statements
 
 __all__ = [
     "Errors",
     "Statement",
     "Topic",
+    "at_least",
     "capital",
     "joined",
     "may_not_say",

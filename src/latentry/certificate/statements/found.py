@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.statements.statement import Statement, capital, joined, percent
 
-__all__ = ["about_dependence", "about_factors", "about_variables"]
+__all__ = ["COPY", "about_dependence", "about_factors", "about_variables"]
 
-_COPY = 0.9  # fraction of the smaller entropy above which two variables are called copies
+COPY = 0.9  # fraction of the larger entropy above which two variables are called copies
 _SHOWN = 0.02  # fraction of a variance, or of an entropy, that is worth a sentence
 _FACTOR = 0.1
 
@@ -50,7 +50,7 @@ def about_variables(part: Part, called: str) -> Iterator[Statement]:
 def _values(one: Fields) -> str:
     if not one["values"]:
         return ""
-    used = sum(fraction > 0.005 for fraction in one["fractions"])
+    used = one["used"]
     if one["values"] > 4:
         unused = "" if used == one["values"] else f", {used} of them in use"
         return f" has {one['values']} values{unused}, holds {one['entropy']:.2f} nats"
@@ -61,16 +61,23 @@ def _values(one: Fields) -> str:
 def _moves(one: Fields, seen: list[Fields], whole: list[Fields]) -> str:
     """Say which modalities, and which of their columns, go with the variable."""
     if not whole:
-        return "." if one["values"] else " stands beside labels only."
+        return "." if one["values"] else " was not set beside numbers."
     also = ", and" if one["values"] else ""
-    if not seen:
-        return (
-            f"{also} goes with no more of the variance of {joined(row['modality'] for row in whole)} than chance would."
-        )
     parts = [f"{percent(row['fraction'])} of the variance of {row['modality']}{_columns(one, row)}" for row in seen]
-    others = [row["modality"] for row in whole if row not in seen]
-    tail = f", and with under {100 * _SHOWN:.0f} % of {joined(others)}" if others else ""
-    return f"{also} goes with {joined(parts)}{tail}."
+    goes = f"{also} goes with {joined(parts)}" if seen else ""
+    little = [row["modality"] for row in whole if row not in seen and row["fraction"][2] < _SHOWN]
+    under = (
+        f"{', and' if goes else also} goes with under {100 * _SHOWN:.0f} % of that of {joined(little)}"
+        if little
+        else ""
+    )
+    rest = [row for row in whole if row not in seen and row["modality"] not in little]
+    ends = joined(f"{100 * row['fraction'][2]:.0f} % of {row['modality']}" for row in rest) if rest else ""
+    begun = goes or under or not one["values"]
+    unsure = (
+        f"{'; it' if goes or under else also} may go with up to {ends}, which is not told from chance" if rest else ""
+    )
+    return f"{goes}{under}{unsure}." if begun or rest else "."
 
 
 def _columns(one: Fields, row: Fields) -> str:
@@ -81,12 +88,11 @@ def _columns(one: Fields, row: Fields) -> str:
     return f" (most of {joined(words)})"
 
 
-def about_dependence(part: Part, called: str) -> Iterator[Statement]:
+def about_dependence(part: Part) -> Iterator[Statement]:
     """Yield what pairs of variables share: copies first, then the strongest.
 
     Args:
         part: "variables" of a certificate.
-        called: What Λ is called.
 
     Returns:
         An iterator over statements.
@@ -94,7 +100,7 @@ def about_dependence(part: Part, called: str) -> Iterator[Statement]:
     pairs = sorted(part.details.get("pairs", ()), key=lambda pair: -pair["fraction"][0])
     if not pairs:
         return
-    copies = [pair for pair in pairs if pair["fraction"][0] > _COPY]
+    copies = [pair for pair in pairs if pair["both"][1] > COPY]
     for pair in copies:
         known = f"knowing one removes {percent(pair['fraction'])} of the uncertainty about the other"
         yield _pair(
@@ -104,7 +110,7 @@ def about_dependence(part: Part, called: str) -> Iterator[Statement]:
     if rest:
         most = rest[0]
         which = "" if len(rest) == 1 else ", the most of any pair" if not copies else ", the most of the other pairs"
-        known = f"removes {percent(most['fraction'])} of the uncertainty about the other{which}"
+        known = f"removes {percent(most['fraction'])} of the uncertainty about the other, that which holds less{which}"
         yield _pair(most, f"Knowing one of {most['a']} and {most['b']} {known}.")
 
 
@@ -126,7 +132,7 @@ def about_factors(part: Part, called: str) -> Iterator[Statement]:
     rows = part.details.get("known", ())
     for factor in dict.fromkeys(row["factor"] for row in rows):
         best = max((row for row in rows if row["factor"] == factor), key=lambda row: row["fraction"][0])
-        _, low, high = best["fraction"]
+        low, high = best["fraction"][1], max(row["fraction"][2] for row in rows if row["factor"] == factor)
         name = _name(best["variable"], called)
         if low > 0 and best["fraction"][0] >= _FACTOR:
             known = f"knowing one removes {percent(best['fraction'])} of the uncertainty about the other"

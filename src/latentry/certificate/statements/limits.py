@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.natural import naturality_errors
-from latentry.certificate.statements.statement import at_least, at_most, capital, joined
-from latentry.certificate.statements.write import are, called, contradicted, silent_modalities
+from latentry.certificate.statements.statement import are, at_least, at_most, capital, joined
+from latentry.certificate.statements.write import called, contradicted, silent_modalities
 from latentry.evidence import STATUS_ORDER, Estimate
 
 __all__ = ["may_not_say", "next_steps"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from latentry.certificate.question import MIXED, Fields, Part
-from latentry.certificate.statements.statement import Statement, at_least, at_most, capital, joined, nats
+from latentry.certificate.statements.statement import Statement, are, at_least, at_most, capital, joined, nats
 from latentry.evidence import Bound, Estimate, Status, Verdict, judge
 
 __all__ = ["Errors", "Told", "about_naturality", "naturality_errors"]
@@ -15,6 +15,7 @@ Told = Mapping[tuple[str, str], Estimate]
 
 _POOLED = "all rows pooled"
 _MEDIATION = "mediation error"
+_DECIDED = 0.9  # fraction of its entropy that rows determine of a latent that is called decided
 _SMALL = 0.1  # fraction of its entropy below which an error is near none
 _TELLS, _HIDES = 0.25, 0.5  # fractions of its entropy that a modality leaves open of a variable that it shows, or hides
 
@@ -28,8 +29,10 @@ class Errors:
         where: In words; empty where there is one place.
         mediation: Rows of the table about mediation.
         redundancy: Rows about each modality, by its name.
-        entropy: Of the latent, where it has finitely many values.
+        entropy: What rows determine of the latent, where it has finitely many values.
         empty: Reasons why naturality says little here.
+        decided: Whether rows determine nearly all of the latent.
+        problem: Why domains were not judged one by one.
     """
 
     latent: str
@@ -38,6 +41,8 @@ class Errors:
     redundancy: dict[str, tuple[Fields, ...]]
     entropy: float | None
     empty: tuple[str, ...] = ()
+    decided: bool = True
+    problem: str = ""
 
     @property
     def rows(self) -> list[Fields]:
@@ -52,7 +57,10 @@ class Errors:
     @property
     def low(self) -> float:
         """Return what the largest error is at least, in some of the places: every smaller threshold is refuted."""
-        return max((float(row["lower"] or 0.0) for row in self.rows), default=0.0)
+        sure = [
+            row for row in self.rows if row["upper"] is not None or row["status"] == "refuted"
+        ]  # else tests must agree
+        return max((float(row["lower"] or 0.0) for row in sure), default=0.0)
 
     @property
     def high(self) -> float | None:
@@ -70,8 +78,8 @@ class Errors:
             certified, refuted or cannot say.
         """
         name = f"the naturality error of {self.latent}"
-        if self.doubt:
-            return Verdict("cannot say", f"{name} is open: {self.doubt}.")
+        if self.problem or (self.doubt and not self.low > epsilon):
+            return Verdict("cannot say", f"{name} is open: {self.problem or self.doubt}.")
         confidence = self.confidence(level)
         bounds = [Bound(max(self.low, 0.0), "lower", confidence, "largest of all lower bounds")]
         if self.high is not None:
@@ -85,7 +93,7 @@ class Errors:
         return verdict
 
     def confidence(self, level: float) -> float:
-        """Return the smallest confidence of the bounds.
+        """Return the confidence of the largest of the bounds.
 
         Args:
             level: Where a row has none of its own.
@@ -93,8 +101,7 @@ class Errors:
         Returns:
             A probability.
         """
-        own = [float(row["confidence"]) for row in self.rows if row.get("confidence") is not None]
-        return min([1 - level, *own])
+        return 1 - level  # a bound that every mixture caps holds with the mixtures' own, which holds at the level
 
     @property
     def high_for_predictors(self) -> float | None:
@@ -128,7 +135,8 @@ def _errors(name: str, rows: list[Fields], part: Part) -> Errors:
     domains = [row for row in rows if row["place"] not in (MIXED, _POOLED)]
     used = domains or [row for row in rows if row["place"] == _POOLED]
     places = list(dict.fromkeys(row["place"] for row in used))
-    where = f" in each of the {len(places)} domains" if domains else ""
+    problem = str(part.details.get("problems", {}).get(name, ""))
+    where = f" in each of the {len(places)} domains" if domains else " on all rows together" if problem else ""
     modalities = dict.fromkeys(row["error"] for row in used if not row["error"].startswith(_MEDIATION))
     return Errors(
         name,
@@ -138,9 +146,16 @@ def _errors(name: str, rows: list[Fields], part: Part) -> Errors:
             error.removeprefix("redundancy error of "): tuple(r for r in used if r["error"] == error)
             for error in modalities
         },
-        part.details.get("entropies", {}).get(name),
+        part.details.get("determined", {}).get(name),
         tuple(part.details.get("empty", {}).get(name, ())),
+        _decided(part, name),
+        problem,
     )
+
+
+def _decided(part: Part, name: str) -> bool:
+    whole = part.details.get("entropies", {}).get(name)
+    return whole is None or part.details.get("determined", {}).get(name, whole) >= _DECIDED * whole
 
 
 def about_naturality(part: Part, told: Told, called: str, level: float) -> Iterator[Statement]:
@@ -162,6 +177,8 @@ def about_naturality(part: Part, told: Told, called: str, level: float) -> Itera
         if errors.doubt:
             sentence = f"Nothing is known of the naturality of {name}: {errors.doubt}."
             yield Statement("natural", errors.latent, sentence, "cannot say")
+            if any(row["status"] == "refuted" for row in errors.mediation):
+                yield from _beyond(errors, name, level)
             continue
         if errors.empty:
             sentence = f"That {name} is natural would say little: {'; '.join(errors.empty)}."
@@ -186,7 +203,7 @@ def _whole(errors: Errors, name: str, level: float) -> Iterator[Statement]:
     wide = errors.entropy is not None and low < _SMALL * errors.entropy and high > _TELLS * errors.entropy
     sentence = f"The naturality error of {name} lies {ends}."
     if wide:
-        sentence = f"Whether {name} {_is(name)} natural is open: the naturality error lies {ends}."
+        sentence = f"Whether {name} {are(name)} natural is open: the naturality error lies {ends}."
     grade: Status = "cannot say" if wide else "certified" if bounded else "supported"
     yield Statement(
         "natural", errors.latent, sentence, grade, low, high, "nats", errors.entropy, errors.confidence(level)
@@ -219,7 +236,8 @@ def _left_open(tops: dict[str, float], name: str, errors: Errors) -> str:
     if shows:
         each = f"each of {joined(shows)}" if len(shows) > 1 else joined(shows)
         most = max(tops[m] for m in shows)
-        return f"{each} alone determines {name}: it leaves at most {at_most(most)} {of} open{where}."
+        determines = "determines" if errors.decided else "tells what all of them together tell of"
+        return f"{each} alone {determines} {name}: it leaves at most {at_most(most)} {of} open{where}."
     words = [f"{modality} alone leaves at most {at_most(high)}{unit}" for modality, high in tops.items()]
     return f"{joined(words)} {of} open{where}." if whole is None else f"of {name}, {joined(words)} {of} open{where}."
 
@@ -227,19 +245,18 @@ def _left_open(tops: dict[str, float], name: str, errors: Errors) -> str:
 def _where_it_hides(errors: Errors, name: str, told: Mapping[str, Estimate]) -> Iterator[Statement]:
     """Say which modalities tell less than half of a latent: estimates, since nothing bounds what a better reader would see."""
     whole = errors.entropy
-    known = {m: e for m, e in told.items() if whole is not None and e.high == e.high and e.high <= _HIDES * whole}
-    if whole is None or not known:
+    if whole is None:
+        return
+    tops = {modality: _largest(rows) for modality, rows in errors.redundancy.items()}
+    seen = [modality for modality, top in tops.items() if top is not None and top <= _TELLS * whole]
+    known = {m: e for m, e in told.items() if e.high == e.high and e.high <= _HIDES * whole and m not in seen}
+    if not known:
         return
     words = joined(f"{modality} tells {nats(e)}" for modality, e in known.items())
-    seen = [m for m, rows in errors.redundancy.items() if (_largest(rows) or whole) <= _TELLS * whole]
     tail = f": {name} shows in {joined(seen)} and little in {joined(known)}" if seen else ""
     sentence = f"Of the {whole:.2f} nats of {name}, {words}{tail}."
     low, high = min(e.low for e in known.values()), max(e.high for e in known.values())
     yield Statement("natural", errors.latent, sentence, "measured", max(low, 0.0), high, "nats", whole, 0.95)
-
-
-def _is(name: str) -> str:
-    return "are" if name == "the latents" else "is"
 
 
 def _between(low: float, high: float | None) -> str:
@@ -298,7 +315,8 @@ def _untold(errors: Errors, name: str, modalities: str, level: float) -> Stateme
             "natural", errors.latent, sentence, "supported", 0.0, gain, "nats", errors.entropy, errors.confidence(level)
         )
     if statuses <= {"not refuted", "supported"} and tested:
-        least = f"smallest p of {len(tested)}: {min(tested):.2g}"
+        powers = [row["power"] for row in rows if row.get("power") is not None]
+        least = f"smallest p: {min(tested):.2g}" + (f"; power {min(powers):.2f}" if powers else "")
         sentence = f"No test finds anything that {modalities} share beyond {name}{where} ({least})."
         return Statement(
             "natural",

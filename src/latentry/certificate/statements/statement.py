@@ -10,7 +10,7 @@ from typing import Literal
 from latentry.certificate.question import Fields, Number
 from latentry.evidence import Estimate, Status
 
-__all__ = ["Grade", "Statement", "Topic", "at_least", "at_most", "capital", "joined", "nats", "percent"]
+__all__ = ["Grade", "Statement", "Topic", "are", "at_least", "at_most", "capital", "joined", "nats", "percent"]
 
 Topic = Literal[
     "rows",
@@ -44,7 +44,7 @@ class Statement:
         high: Upper end; None where nothing bounds it.
         unit: Of both ends.
         of: What the quantity is a part of, such as the entropy of the variable, in the same unit.
-        confidence: Of both ends.
+        confidence: Of each end.
     """
 
     topic: Topic
@@ -62,7 +62,23 @@ class Statement:
 
     def to_json(self) -> Fields:
         """Return plain data for a JSON file."""
-        return dict(vars(self))
+        fields = dict(vars(self))
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in fields.items()
+        }
+
+
+def are(name: str) -> str:
+    """Return the verb that goes with a name.
+
+    Args:
+        name: Of a latent, in a sentence.
+
+    Returns:
+        "are" or "is".
+    """
+    return "are" if name == "the latents" else "is"
 
 
 def at_most(value: float) -> str:

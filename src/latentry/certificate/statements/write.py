@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
 from latentry.certificate.statements.natural import about_naturality
-from latentry.certificate.statements.statement import Statement, capital, joined, nats
+from latentry.certificate.statements.statement import Grade, Statement, are, capital, joined, nats
 from latentry.evidence import Assumption, Bound, Estimate
 
-__all__ = ["are", "called", "contradicted", "may_say", "silent_modalities", "statements"]
+__all__ = ["called", "contradicted", "may_say", "silent_modalities", "statements"]
 
 _RECONSTRUCTED = "reconstruction of "
+_WORTHLESS = 0.1  # nats
 _QUOTABLE = ("certified", "supported", "measured", "not refuted")
 
 
@@ -26,18 +27,6 @@ def called(subject: Fields) -> str:
         "the label", "the cluster", "the cluster of all nodes", "the latent" or "the latents".
     """
     return str(subject.get("called", "the latent"))
-
-
-def are(name: str) -> str:
-    """Return the verb that goes with a name.
-
-    Args:
-        name: From `called`.
-
-    Returns:
-        "are" or "is".
-    """
-    return "are" if name == "the latents" else "is"
 
 
 def statements(parts: Mapping[str, Part], subject: Fields, settings: Fields) -> tuple[Statement, ...]:
@@ -62,7 +51,7 @@ def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Stateme
         yield from _worth(parts["informative"], name)
     if "variables" in parts:
         yield from about_variables(parts["variables"], name)
-        yield from about_dependence(parts["variables"], name)
+        yield from about_dependence(parts["variables"])
     if "informative" in parts:
         yield from _information(parts["informative"], name)
     if "natural" in parts:
@@ -101,7 +90,11 @@ def contradicted(parts: Mapping[str, Part]) -> tuple[Assumption, ...]:
         Each once.
     """
     refuted = {one.name: one for part in parts.values() for one in part.tested if one.refuted}
-    return tuple(one for name, one in refuted.items() if "rows" in name and ("depend" in name or "cop" in name))
+    return tuple(
+        one
+        for name, one in refuted.items()
+        if name.startswith(("rows in their order do not depend", "rows are independent"))
+    )
 
 
 def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
@@ -124,10 +117,14 @@ def _worth(part: Part, name: str) -> Iterator[Statement]:
     silent, known = silent_modalities(part)
     if not known or len(silent) < len(known):
         return
+    asked = {row["about"] for row in part.details.get("table", ()) if row["about"] != "domain"}
     high = max(max(e.high for e in (part.numbers[f"I(Λ; {m})"] for m in known) if isinstance(e, Estimate)), 0.0)
     say = "they say" if name == "the latents" else "it says"
-    nothing = f"{say} nothing beyond chance about {joined(known)} (at most {high:.2f} nats)"
-    sentence = f"For these data {name} {are(name)} worthless: {nothing}."
+    if high < _WORTHLESS and len(known) == len(asked):
+        nothing = f"{say} nothing beyond chance about {joined(known)} (estimated below {high:.2f} nats)"
+        sentence = f"For these data {name} {are(name)} worthless: {nothing}."
+    else:
+        sentence = f"No information of {name} about {joined(known)} was seen; up to {high:.2f} nats may be there."
     yield Statement("worth", "Λ", sentence, "measured", 0.0, high, confidence=0.95)
 
 
@@ -166,7 +163,7 @@ def _domains(parts: Mapping[str, Part], name: str) -> Iterator[Statement]:
     whole = _value(part, "entropy of the domain")
     of = f"of the {whole:.2f} nats that name it"
     shows = f"The domain shows in {name}: {nats(told)} {of} ({_guessed(part)}){_which(part)}."
-    hides = f"From {name} the domain of a row is not told: {nats(told)} {of} ({_guessed(part)})."
+    hides = f"From {name} classifiers do not tell the domain of a row: {nats(told)} {of} ({_guessed(part)})."
     sentence = hides if told.low <= 0 else shows
     yield Statement("domain", "Λ", sentence, "measured", max(told.low, 0.0), max(told.high, 0.0), "nats", whole, 0.95)
     yield from _continuous(parts, whole)
@@ -204,6 +201,8 @@ def _which(part: Part) -> str:
     if len(rows) < 2:
         return ""
     most = max(rows, key=lambda row: row["fraction"][0])
+    if most["fraction"][1] <= 0:
+        return ""
     return f", most of all in {most['name']}"
 
 
@@ -231,14 +230,16 @@ def _graph(part: Part) -> Iterator[Statement]:
     if not strengths:
         yield Statement("graph", "", "The graph joins no two nodes.", "measured", 0.0, None)
     if part.verdict.status in ("not refuted", "refuted"):
-        yield Statement("graph", "", capital(part.verdict.sentence), part.verdict.status)
+        found: Grade = "certified" if part.verdict.refuted else "not refuted"
+        yield Statement("graph", "", capital(part.verdict.sentence), found)
 
 
 def _fit(part: Part, level: float) -> Iterator[Statement]:
     verdict = part.verdict
     gain = verdict.evidence.get("gain per row")
     if verdict.status in ("certified", "refuted") and gain is not None:
-        yield Statement("fit", "Λ", capital(verdict.sentence), verdict.status, gain.value, None, confidence=1 - level)
+        low, high = (gain.value, None) if verdict.certified else (None, gain.value)
+        yield Statement("fit", "Λ", capital(verdict.sentence), "certified", low, high, confidence=1 - level)
     back = {
         name.removeprefix(_RECONSTRUCTED).removesuffix(" (R²)"): n
         for name, n in part.numbers.items()
@@ -249,9 +250,14 @@ def _fit(part: Part, level: float) -> Iterator[Statement]:
         words = joined(f"{100 * value:.0f} % of the variance of {name}" for name, value in values.items())
         sentence = f"From its latents the model gives back {words}, on new rows."
         yield Statement("fit", "Λ", sentence, "measured", min(values.values()), max(values.values()), "fraction", 1.0)
+    yield from _lines(part)
+
+
+def _lines(part: Part) -> Iterator[Statement]:
+    """Yield dead latents, samples and restarts; a refuted claim is a finding, and its sentence says what was found."""
     for name, claim in part.lines.items():
-        if claim.status != "cannot say" or (name == "restarts agree" and claim.evidence):
-            grade = claim.status if claim.status != "cannot say" else "measured"
-            ends = next(iter(claim.evidence.values()), None)
-            value = None if ends is None else ends.value
-            yield Statement("fit", "Λ", capital(claim.sentence), grade, value, None, "fraction", 1.0)
+        if claim.status == "cannot say" and not (name == "restarts agree" and claim.evidence):
+            continue
+        value = next((bound.value for bound in claim.evidence.values()), None)
+        proved: Grade = "certified" if name == "samples look like new rows" else "measured"
+        yield Statement("fit", "Λ", capital(claim.sentence), proved, value, None, "fraction", 1.0)
