@@ -21,26 +21,15 @@ def photograph(page: Path, picture: Path, width: int, height: int) -> None:
 
 
 def photograph_report(page: Path) -> None:
-    """The top of a report with a row under the pointer, by day; graph, information and naturality, by night."""
+    """The top of a report, what was found, by day; graph, information and naturality, by night."""
     with Browser(1240, 1200) as window:
         window.media()
         window.open(page)
-        window.move(*window.value(ROW))
         window.picture(HERE / "report.png")
         window.media(dark=True)
-        window.move(0, 0)
         top = "[...document.querySelectorAll('h2')].find((e) => e.textContent === 'Causal graph').closest('.card')"
         window.value(f"{top}.scrollIntoView()")
         window.picture(HERE / "report-dark.png")
-
-
-# Where a row in the middle of the plot is, in pixels of the window.
-ROW = """(() => {
-  const r = document.getElementById('plot').getBoundingClientRect(), k = r.width / 640;
-  const d = [...document.getElementById('dots').innerHTML.matchAll(/M([\\d.]+) ([\\d.]+)/g)];
-  const one = d.map((m) => [r.left + m[1] * k, r.top + m[2] * k]).filter((q) => q[1] < innerHeight - 40)[12];
-  return one;
-})()"""
 
 
 def found_and_lost(folder: Path) -> Path:
