@@ -62,7 +62,7 @@ def test_latents_are_compared(call, folder, tmp_path):
     assert code == 0
     found = json.loads(text)
     assert [row["latent"] for row in found["rows"]] == ["latent", "coin"]
-    assert any(one["sentence"].startswith("Latent is more natural than coin") for one in found["statements"])
+    assert any(one["sentence"].startswith("latent is more natural than coin") for one in found["statements"])
     assert (tmp_path / "c" / "compared.html").stat().st_size > 5000
     code, _, error = call(*words, "--require", "natural")
     assert (code, "--beside compares latents" in error) == (2, True)

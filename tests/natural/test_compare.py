@@ -107,7 +107,7 @@ def test_planned_rows_suffice():
 
 def test_rows_in_words():
     assert rows_needed(500, np.inf, 0.0, 0.0, 0.1, 0.05) is None
-    assert "more rows will hardly certify" in rows_needed_in_words(None, 100, 0.2, 0.1)
+    assert "more rows alone may not certify" in rows_needed_in_words(None, 100, 0.2, 0.1)
     assert "no number of rows" in rows_needed_in_words(None, 100, 0.0999999, 0.1)
     slow = rows_needed(1000, 0.2, 0.0, 1.0, 0.1, 0.05)
     assert slow > rows_needed(1000, 0.2, 0.0, 0.0, 0.1, 0.05)

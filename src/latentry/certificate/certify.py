@@ -132,9 +132,14 @@ def certify(
     settings = Settings(
         float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts), bool(refits)
     )
+    only = None if only is None else only if isinstance(only, str) else list(only)
     chosen = _chosen(only)
     rows = _dataset(data, domain).with_groups(groups, time)
     if isinstance(latents, Mapping) or (_is_several(latents) and len(latents) != len(rows)):
+        if settings.quantiser is not None:
+            raise DataError(
+                f"quantiser={quantiser}: rounds one latent on rows of its own. Round latents that are compared yourself."
+            )
         if others or settings.restarts or settings.refits:
             raise DataError(
                 "others, restarts, refits: are questions about one model. Certify it without the other latents."
@@ -228,6 +233,8 @@ def _run(subject: Subject, chosen: Sequence[str], progress: Callable[[str], None
 def _chosen(only: Sequence[str] | None) -> list[str]:
     if isinstance(only, str):
         raise DataError(f"only={only!r}: is a single name. Give a list of parts, such as [{only!r}].")
+    if only is not None and not len(only):
+        raise DataError(f"only={only!r}: names no part. Name some, or leave it out for all of them.")
     for name in only or ():
         if name not in PARTS:
             raise DataError(f"only={name!r}: there is no part {name!r}{nearest(str(name), PARTS)}")

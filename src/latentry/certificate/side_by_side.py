@@ -15,7 +15,7 @@ import numpy as np
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.schema import VERSION
-from latentry.certificate.statements import Errors, Statement, Topic, at_least, capital, joined, nats, naturality_errors
+from latentry.certificate.statements import Errors, Statement, Topic, at_least, at_most, joined, nats, naturality_errors
 from latentry.certificate.subject import Subject
 from latentry.certificate.whole_files import write_whole
 from latentry.data import CategoricalChannel
@@ -60,7 +60,11 @@ class SideBySide:
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.certificates)
-        lines = [f"{row['latent']:<{width}}  {'; '.join(_cells(row).values())}" for row in self.rows]
+        lines = [
+            f"{row['latent']:<{width}}  "
+            + "; ".join(f"{title} {cell}" for title, cell in _cells(row).items() if title != "latent")
+            for row in self.rows
+        ]
         return "\n".join([*lines, *(str(one) for one in self.statements)])
 
     def to_dict(self) -> Fields:
@@ -182,10 +186,10 @@ def _apart(a: str, b: str, first: Certificate, second: Certificate) -> Statement
         return None
     for better, worse, small, large in ((a, b, one, other), (b, a, other, one)):
         if small.high is not None and small.high < large.low:
-            ends = f"its naturality error is at most {small.high:.2f} nats, that of {worse} at least {large.low:.2f}"
+            ends = f"its naturality error is at most {at_most(small.high)} nats, that of {worse} at least {at_least(large.low)}"
             doubt = first.settings["level"] + second.settings["level"]
             gap = large.low - small.high
-            sentence = f"{capital(better)} is more natural than {worse}: {ends}."
+            sentence = f"{better} is more natural than {worse}: {ends}."
             return Statement("natural", f"{a}, {b}", sentence, "certified", gap, None, confidence=1 - doubt)
     return None
 
@@ -229,7 +233,7 @@ def _ordered(a: str, b: str, verdict: Verdict, confidence: float) -> Statement:
     if low > 0 or high < 0:
         better, worse, gap = (a, b, low) if low > 0 else (b, a, -high)
         least = f"the sum of its errors, domains pooled, is smaller by at least {at_least(gap)} nats"
-        sentence = f"{capital(better)} is more natural than {worse}: {least}."
+        sentence = f"{better} is more natural than {worse}: {least}."
         return Statement("natural", about, sentence, "certified", low, high, confidence=confidence)
     sentence = (
         f"Which of {a} and {b} is more natural{_OPEN}the sums of their errors differ by {low:.2f} to {high:.2f} nats."
@@ -281,7 +285,7 @@ def _most(found: dict[str, Estimate], about: str, one: str, several: str) -> Sta
     return Statement(
         topic,
         ", ".join([first, *level]),
-        f"{capital(who)}: {words} nats.",
+        f"{who}: {words} nats.",
         "measured",
         largest.low,
         largest.high,

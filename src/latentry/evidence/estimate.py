@@ -106,12 +106,12 @@ class Estimate(float):
         """Return the same estimate with some fields changed.
 
         Args:
-            **changes: New values by the name of the field.
+            **changes: New values by the name of the field; `value` for the number itself.
 
         Returns:
             A new estimate.
         """
-        return Estimate(float(self), **{**self.as_dict(), **changes})
+        return Estimate(**{"value": float(self), **self.as_dict(), **changes})
 
     def to(self, units: str) -> Estimate:
         """Convert the estimate to other units.

@@ -7,12 +7,14 @@ from scipy.stats import t as student_t
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from latentry.certificate.audits.explained_variance import bins, jackknife_blocks, shared_entropy
+from latentry.certificate.audits.fit import by_unit
 from latentry.certificate.audits.informative import draw_of
 from latentry.certificate.leading_components import is_label, leading_columns, rows_in_words, some_rows
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel
 from latentry.evidence import Bound, Estimate, Verdict
+from latentry.information import mutual_information
 from latentry.streams import stream_seed
 
 __all__ = ["domains"]
@@ -27,8 +29,8 @@ _UNITS = 5  # groups by which a mean has a spread
 def domains(subject: Subject) -> Part | None:
     """Measure what a classifier learns of the domain from the latents, and what the modalities add to it.
 
-    I(J; Λ) = H(J) − H(J|Λ), and I(J; X|Λ) = H(J|Λ) − H(J|Λ, X), with the losses of classifiers on rows that did not train them in
-    place of the conditional entropies: both are as large as the classifiers can see, and more may be there.
+    I(J; Λ) is estimated. I(J; X|Λ) = H(J|Λ) − H(J|Λ, X) has the losses of classifiers on rows that did not train them in place of
+    the conditional entropies: it is what these classifiers see, and more may be there.
 
     Args:
         subject: Rows and their latents.
@@ -49,7 +51,7 @@ def domains(subject: Subject) -> Part | None:
     blind = _losses(np.zeros((len(codes), 1)), codes, folds, seed)
     seen, both = (_losses(table, codes, folds, seed) for table in (latent, np.hstack([latent, modalities])))
     whole = _entropy(codes)
-    told, beyond = _gain(blind[0] - seen[0], fewer, whole), _gain(seen[0] - both[0], fewer, whole)
+    told, beyond = _told(fewer, codes, whole), _gain(seen[0] - both[0], fewer, whole)
     numbers: dict[str, Number] = {
         "domain told by the latents": told,
         "domain told by the modalities beyond the latents": beyond,
@@ -57,7 +59,12 @@ def domains(subject: Subject) -> Part | None:
         "domain guessed from the latents": Bound(float(seen[1].mean()), "estimate", method=_METHOD, n=len(codes)),
         "domain guessed without looking": Bound(float(blind[1].mean()), "estimate", method=_METHOD, n=len(codes)),
     }
-    details: Fields = {"domains": [str(name) for name in names], "variables": _by_variable(fewer, codes)}
+    noticed = _noticed(seen[1], blind[1], fewer)
+    details: Fields = {
+        "noticed": noticed,
+        "domains": [str(name) for name in names],
+        "variables": _by_variable(fewer, codes),
+    }
     notes = (
         f"Measured on {rows_in_words(len(codes), len(subject.data))}; what classifiers do not see is not counted.",
     )
@@ -70,6 +77,22 @@ def domains(subject: Subject) -> Part | None:
         (_METHOD,),
         details,
     )
+
+
+def _told(subject: Subject, codes: np.ndarray, most: float) -> Estimate:
+    """Estimate I(J; Λ), at most the entropy of the domain."""
+    seed = subject.settings.seed
+    found = mutual_information(draw_of(subject), codes, confidence=0.95, groups=subject.data.units, seed=seed)
+    low, high = (0.0, most) if found.low != found.low else (found.low, found.high)  # too few groups for an interval
+    value, low, high = (min(max(float(end), 0.0), most) for end in (found, low, high))
+    return found.with_(value=value, low=low, high=high)
+
+
+def _noticed(right: np.ndarray, blind: np.ndarray, subject: Subject) -> bool:
+    """Return whether more rows, or groups, are placed in the right domain than without looking (level 0.01)."""
+    gain = by_unit(right - blind, subject.data)
+    spread = gain.std(ddof=1) / np.sqrt(len(gain))
+    return bool(spread > 0 and gain.mean() / spread > student_t.ppf(0.99, len(gain) - 1))
 
 
 def _learnable(codes: np.ndarray, folds: np.ndarray, subject: Subject) -> bool:

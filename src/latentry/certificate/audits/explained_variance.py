@@ -13,6 +13,7 @@ from latentry.streams import stream
 
 __all__ = ["Fraction", "bins", "explained", "jackknife_blocks", "jackknife_interval", "shared_entropy"]
 
+_DRAWS = 20  # permutations, for what chance shares
 _BLOCKS = 20  # of rows, each left out once
 _BINS = 10  # of a continuous variable, with equally many rows
 
@@ -38,11 +39,18 @@ def bins(values: np.ndarray, count: int = _BINS) -> np.ndarray:
     Returns:
         Codes (rows,).
     """
-    levels, codes = np.unique(values, return_inverse=True)
+    levels, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(levels) <= count:
         return codes
-    edges = np.unique(np.quantile(values, np.arange(1, count) / count))
-    return np.searchsorted(edges, values, side="left")
+    heavy = np.flatnonzero(counts * count > len(values))  # values so frequent that they fill a bin of their own
+    result = np.full(len(values), -1)
+    for number, level in enumerate(heavy):
+        result[codes == level] = number
+    rest = result < 0
+    left = max(count - len(heavy), 2)
+    edges = np.unique(np.quantile(values[rest], np.arange(1, left) / left))
+    result[rest] = len(heavy) + np.searchsorted(edges, values[rest], side="left")
+    return result
 
 
 def jackknife_blocks(rows: int, units: np.ndarray | None, seed: int) -> np.ndarray:
@@ -151,7 +159,7 @@ def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray, *, of_large
         of_larger: Whether to divide by the larger entropy.
 
     Returns:
-        The fraction, less the bias of counting (Miller 1955).
+        The fraction, adjusted for chance: 0 for what permuted rows share on average (Vinh, Epps and Bailey 2010).
     """
     a, b, blocks = (np.unique(one, return_inverse=True)[1] for one in (a, b, blocks))
     wide, parts = int(b.max()) + 1, int(blocks.max()) + 1
@@ -159,16 +167,27 @@ def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray, *, of_large
     tables = np.bincount(blocks * size + a * wide + b, minlength=size * parts).reshape(parts, -1, wide).astype(float)
     whole = tables.sum(axis=0)
     chosen = max if of_larger else min
-    return jackknife_interval(_shared(whole, chosen), np.array([_shared(whole - table, chosen) for table in tables]))
+    rng = stream("certificate/chance", len(a))
+    chance = float(np.mean([_plug_in(_counts(a, b[rng.permutation(len(b))])) for _ in range(_DRAWS)]))
+    without = np.array([_shared(whole - table, chosen, chance) for table in tables])
+    return jackknife_interval(_shared(whole, chosen, chance), without)
 
 
-def _shared(table: np.ndarray, chosen: Callable[[list[float]], float]) -> float:
+def _counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    wide = int(b.max()) + 1
+    return np.bincount(a * wide + b, minlength=(int(a.max()) + 1) * wide).reshape(-1, wide).astype(float)
+
+
+def _plug_in(table: np.ndarray) -> float:
+    rows = table.sum()
+    return _entropy(table.sum(axis=1) / rows) + _entropy(table.sum(axis=0) / rows) - _entropy(table / rows)
+
+
+def _shared(table: np.ndarray, chosen: Callable[[list[float]], float], chance: float) -> float:
     rows = table.sum()
     sides = [_entropy(table.sum(axis=1) / rows), _entropy(table.sum(axis=0) / rows)]
-    cells = [(side > 0).sum() for side in (table.sum(axis=1), table.sum(axis=0), table)]
-    bias = (cells[2] - cells[0] - cells[1] + 1) / (2 * rows)
-    held = chosen(sides)
-    return 0.0 if min(sides) < 1e-9 else (sum(sides) - _entropy(table / rows) - bias) / held
+    room = chosen(sides) - chance
+    return 0.0 if min(sides) < 1e-9 or room < 1e-9 else (_plug_in(table) - chance) / room
 
 
 def _entropy(distribution: np.ndarray) -> float:

@@ -13,11 +13,13 @@ from latentry.certificate.subject import Subject
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict
 from latentry.information import mutual_information
+from latentry.streams import stream
 from latentry.threads import side_by_side
 
 __all__ = ["draw_of", "informative"]
 
 _MOST = 1000  # rows of one estimate: more would cost seconds each and change no digit that matters
+_DRAWS = 19  # permutations of labels
 _COLUMNS = 5  # leading components of a modality
 _LATENTS = 8  # that are measured one by one
 
@@ -50,7 +52,10 @@ def informative(subject: Subject) -> Part:
         asked += [(label, "domain", values, codes, units, subject.settings.seed) for label, values in variables]
     table = side_by_side(lambda question: _row(*question), asked)
     numbers = {f"I({row.latent}; {row.about})": row.estimate for row in table}
-    details = {"table": [{"latent": row.latent, "about": row.about} for row in table]}
+    details = {
+        "short": list(dict.fromkeys(short)),
+        "table": [{"latent": row.latent, "about": row.about} for row in table],
+    }
     words = rows_in_words(len(rows), len(subject.data))
     return Part("informative", _verdict(numbers, fewer), {}, numbers, _notes(short, numbers, words), (), details)
 
@@ -87,7 +92,7 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     """Return what is looked at of a modality, the rows that have it, and whether that is less than all of it."""
     data = subject.observables
     inside = np.flatnonzero(data.observed[name])
-    if is_label(data, name):
+    if is_label(data, name) and not _numerous(np.asarray(data[name])[inside]):
         return np.unique(np.asarray(data[name]).ravel(), return_inverse=True)[1], inside, False
     values = np.asarray(data[name])
     result = untied(leading_columns(values[inside], _COLUMNS, subject.settings.seed), subject.settings.seed)
@@ -96,9 +101,27 @@ def _modality(subject: Subject, name: str) -> tuple[np.ndarray, np.ndarray, bool
     return looked, inside, result.shape[1] < int(np.prod(values.shape[1:]))
 
 
+def _numerous(values: np.ndarray) -> bool:
+    """Return whether whole numbers have so many values that they are a measurement, not labels."""
+    return values.dtype.kind in "iu" and len(np.unique(values)) > max(20, len(values) / 5)
+
+
+def _less_chance(estimate: Estimate, values: np.ndarray, x: np.ndarray, seed: int) -> Estimate:
+    """Take off what permuted labels share, which is much where both have many values; no more than chance is nothing."""
+    if values.dtype.kind not in "iub" or x.dtype.kind not in "iub" or values.ndim > 1 or x.ndim > 1:
+        return estimate
+    rng = stream("certificate/chance", seed)
+    drawn = [float(mutual_information(values, x[rng.permutation(len(x))])) for _ in range(_DRAWS)]
+    if float(estimate) <= max(drawn):
+        return estimate.with_(value=0.0, low=0.0, warnings=(*estimate.warnings, "no more than permuted labels share"))
+    mean = float(np.mean(drawn))
+    return estimate.with_(value=float(estimate) - mean, low=max(estimate.low - mean, 0.0))
+
+
 def _row(latent: str, about: str, values: np.ndarray, x: np.ndarray, groups: np.ndarray | None, seed: int) -> _Row:
     try:
         estimate = mutual_information(values, x, confidence=0.95, groups=groups, seed=seed)
+        estimate = estimate if groups is not None else _less_chance(estimate, values, x, seed)
     except DataError as problem:
         estimate = Estimate(np.nan, method="none", n=len(x), warnings=(str(problem),))
     return _Row(latent, about, estimate)

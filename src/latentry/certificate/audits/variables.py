@@ -24,8 +24,9 @@ from latentry.evidence import Estimate, Verdict
 __all__ = ["variables"]
 
 _MOST = 4000  # rows
-_VARIABLES = 12  # that are described one by one
+_VARIABLES = 30  # that are described one by one
 _COLUMNS = 3  # of a table that are named for each variable
+_FEWEST = 40  # rows behind a fraction
 _NAMELESS = 12  # columns without names, above which a modality is taken as a curve or a profile
 _SILENT = 0.02  # nats in a variable that is as good as constant
 _MOVED = "fraction of the variance (epsilon squared), jackknife interval"
@@ -113,7 +114,7 @@ def _moved(one: _Variable, subject: Subject, blocks: np.ndarray) -> list[Fields]
     data = subject.observables
     for name in data.names:
         seen = np.flatnonzero(data.observed[name])
-        if np.dtype(data[name].dtype).kind not in "fiub" or is_label(data, name) or len(seen) < 40:
+        if np.dtype(data[name].dtype).kind not in "fiub" or is_label(data, name) or len(seen) < _FEWEST:
             continue
         table = flat(np.asarray(data[name])[seen])
         spread = table.std(axis=0)
@@ -174,9 +175,13 @@ def _known(found: list[_Variable], subject: Subject, blocks: np.ndarray) -> Iter
         labels = values.dtype.kind in "iubU" and len(np.unique(values)) < len(values) / 4
         if not labels and values.dtype.kind not in "fiu":
             continue
-        codes = np.unique(values, return_inverse=True)[1] if labels else bins(np.asarray(values, dtype=float))
+        there = np.flatnonzero(np.isfinite(values)) if values.dtype.kind == "f" else np.arange(len(values))
+        if len(there) < _FEWEST or len(np.unique(values[there])) < 2:
+            continue
+        known = values[there]
+        codes = np.unique(known, return_inverse=True)[1] if labels else bins(np.asarray(known, dtype=float))
         for one in found:
-            yield one.name, name, shared_entropy(one.codes, codes, blocks)
+            yield one.name, name, shared_entropy(one.codes[there], codes, blocks[there])
 
 
 def _doubts(subject: Subject) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from latentry.certificate.statements.limits import may_not_say, next_steps
 from latentry.certificate.statements.natural import Errors, naturality_errors
-from latentry.certificate.statements.statement import Statement, Topic, at_least, capital, joined, nats
+from latentry.certificate.statements.statement import Statement, Topic, at_least, at_most, joined, nats
 from latentry.certificate.statements.write import may_say, statements
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "Statement",
     "Topic",
     "at_least",
-    "capital",
+    "at_most",
     "joined",
     "may_not_say",
     "may_say",

@@ -67,7 +67,7 @@ def _moves(one: Fields, seen: list[Fields], whole: list[Fields]) -> str:
     goes = f"{also} goes with {joined(parts)}" if seen else ""
     little = [row["modality"] for row in whole if row not in seen and row["fraction"][2] < _SHOWN]
     under = (
-        f"{', and' if goes else also} goes with under {100 * _SHOWN:.0f} % of that of {joined(little)}"
+        f"{', and' if goes else also} goes with under {100 * _SHOWN:.0f} % of the variance of {joined(little)}"
         if little
         else ""
     )
@@ -110,7 +110,9 @@ def about_dependence(part: Part) -> Iterator[Statement]:
     if rest:
         most = rest[0]
         which = "" if len(rest) == 1 else ", the most of any pair" if not copies else ", the most of the other pairs"
-        known = f"removes {percent(most['fraction'])} of the uncertainty about the other, that which holds less{which}"
+        known = (
+            f"removes {percent(most['fraction'])} of the uncertainty about the other, or that which holds less{which}"
+        )
         yield _pair(most, f"Knowing one of {most['a']} and {most['b']} {known}.")
 
 
@@ -135,7 +137,7 @@ def about_factors(part: Part, called: str) -> Iterator[Statement]:
         low, high = best["fraction"][1], max(row["fraction"][2] for row in rows if row["factor"] == factor)
         name = _name(best["variable"], called)
         if low > 0 and best["fraction"][0] >= _FACTOR:
-            known = f"knowing one removes {percent(best['fraction'])} of the uncertainty about the other"
+            known = f"knowing one removes {percent(best['fraction'])} of the uncertainty about that which holds less"
             sentence = f"{capital(name)} goes with the known {factor}: {known}."
         else:
             sentence = f"No variable that was found shares more than {100 * high:.0f} % with the known {factor}."

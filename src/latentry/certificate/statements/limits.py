@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.natural import naturality_errors
 from latentry.certificate.statements.statement import are, at_least, at_most, capital, joined
-from latentry.certificate.statements.write import called, contradicted, silent_modalities
+from latentry.certificate.statements.write import called, contradicted, worthless
 from latentry.evidence import STATUS_ORDER, Estimate
 
 __all__ = ["may_not_say", "next_steps"]
@@ -33,15 +33,13 @@ def may_not_say(parts: Mapping[str, Part], subject: Fields, settings: Fields) ->
 
 
 def _limits(parts: Mapping[str, Part], name: str, epsilon: float) -> Iterator[str]:
-    controls, informative = parts.get("controls"), parts.get("informative")
+    controls = parts.get("controls")
     if controls is not None and controls.verdict.refuted:
         yield f"That anything on this page holds: {controls.verdict.sentence}"
     elif controls is not None and not controls.verdict.certified:
         yield f"That the bounds on naturality hold: {controls.verdict.sentence}"
-    if informative is not None:
-        silent, known = silent_modalities(informative)
-        if known and len(silent) == len(known):
-            yield f"That {name} {are(name)} of any use for these data: nothing beyond chance was found in any modality."
+    if worthless(parts):
+        yield f"That {name} {are(name)} of any use for these data: nothing beyond chance was found in any modality."
     yield from _contradicted(parts)
     yield from _not_true(parts, name)
     if "variables" in parts:
@@ -83,8 +81,13 @@ def _not_natural(part: Part, name: str, epsilon: float) -> Iterator[str]:
     for errors in bad:
         which = name if errors.latent in ("Λ", "the cluster") else errors.latent
         some = " in at least one domain" if errors.where else ""
-        least = f"the naturality error is at least {at_least(errors.low)} nats{some}"
-        yield f"That {which} {are(which)} all that the modalities have in common: {least}."
+        shared = max((row["lower"] or 0.0 for row in errors.mediation if row["status"] == "refuted"), default=0.0)
+        if shared > epsilon:
+            least = f"given it they still share at least {at_least(shared)} nats{some}"
+            yield f"That {which} {are(which)} all that the modalities have in common: {least}."
+        else:
+            least = f"one of them alone leaves at least {at_least(errors.low)} nats open{some}"
+            yield f"That every modality shows {which}: {least}."
     doubt = next((errors.doubt for errors in naturality_errors(part) if errors.doubt), "")
     if doubt:
         yield f"That {name} {are(name)} natural: {doubt}."
@@ -179,7 +182,7 @@ def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
 
 def _planned(change: str) -> str:
     """Return what would change an answer; of several plans for more rows the largest, which serves them all."""
-    hopeless = next((words for words in change.split("; ") if "will hardly" in words), None)
+    hopeless = next((words for words in change.split("; ") if "alone may not certify" in words), None)
     if hopeless is not None:
         return hopeless
     plans = [(int(wanted.replace(",", "")), words) for words, wanted in _PLAN.findall(change)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -221,25 +222,28 @@ def _where_it_shows(errors: Errors, name: str, level: float) -> Iterator[Stateme
     tops = {modality: high for modality, (_, high) in ends.items() if high is not None}
     if not tops:
         return
-    low, high = max(low for low, _ in ends.values()), max(tops.values()) if len(tops) == len(ends) else None
-    sentence = capital(_left_open(tops, name, errors))
+    whole = errors.entropy
+    shows = [m for m, high in tops.items() if whole is not None and high <= _TELLS * whole]
+    spoken = {modality: tops[modality] for modality in shows or tops}
+    low, high = max(ends[modality][0] for modality in spoken), max(spoken.values())
+    sentence = capital(_left_open(spoken, name, errors, shows=bool(shows)))
     yield Statement(
         "natural", errors.latent, sentence, "certified", low, high, "nats", errors.entropy, errors.confidence(level)
     )
 
 
-def _left_open(tops: dict[str, float], name: str, errors: Errors) -> str:
+def _left_open(tops: dict[str, float], name: str, errors: Errors, *, shows: bool) -> str:
     whole, where = errors.entropy, errors.where
     of = f"of {name}" if whole is None else f"of its {whole:.2f} nats"
     unit = " nats" if whole is None else ""
-    shows = [m for m, high in tops.items() if whole is not None and high <= _TELLS * whole]
+    held = math.inf if whole is None else whole
     if shows:
-        each = f"each of {joined(shows)}" if len(shows) > 1 else joined(shows)
-        most = max(tops[m] for m in shows)
+        each = f"each of {joined(tops)}" if len(tops) > 1 else joined(tops)
         determines = "determines" if errors.decided else "tells what all of them together tell of"
-        return f"{each} alone {determines} {name}: it leaves at most {at_most(most)} {of} open{where}."
-    words = [f"{modality} alone leaves at most {at_most(high)}{unit}" for modality, high in tops.items()]
-    return f"{joined(words)} {of} open{where}." if whole is None else f"of {name}, {joined(words)} {of} open{where}."
+        most = at_most(min(max(tops.values()), held))
+        return f"by itself {each} {determines} {name}: it leaves at most {most} {of} open{where}."
+    words = [f"{modality} by itself leaves at most {at_most(min(high, held))}{unit}" for modality, high in tops.items()]
+    return f"of {name}, {joined(words)}{'' if whole is None else f' {of}'} open{where}."
 
 
 def _where_it_hides(errors: Errors, name: str, told: Mapping[str, Estimate]) -> Iterator[Statement]:

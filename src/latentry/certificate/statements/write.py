@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
 from latentry.certificate.statements.natural import about_naturality
-from latentry.certificate.statements.statement import Grade, Statement, are, capital, joined, nats
+from latentry.certificate.statements.statement import Grade, Statement, are, at_least, capital, joined, nats
 from latentry.evidence import Assumption, Bound, Estimate
 
-__all__ = ["called", "contradicted", "may_say", "silent_modalities", "statements"]
+__all__ = ["called", "contradicted", "may_say", "silent_modalities", "statements", "worthless"]
 
 _RECONSTRUCTED = "reconstruction of "
 _WORTHLESS = 0.1  # nats
@@ -48,7 +48,7 @@ def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Stateme
         sentence = f"Intervals and bounds on this page do not hold: they take for granted that {one.name}, which rows contradict."
         yield Statement("rows", "Λ", sentence, "cannot say")
     if "informative" in parts:
-        yield from _worth(parts["informative"], name)
+        yield from _worth(parts, name)
     if "variables" in parts:
         yield from about_variables(parts["variables"], name)
         yield from about_dependence(parts["variables"])
@@ -112,20 +112,47 @@ def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
     return [name for name, e in measured.items() if e.low <= 0], list(measured)
 
 
-def _worth(part: Part, name: str) -> Iterator[Statement]:
+def _worth(parts: Mapping[str, Part], name: str) -> Iterator[Statement]:
     """Yield a warning where the latent says nothing about any modality."""
+    part = parts["informative"]
     silent, known = silent_modalities(part)
     if not known or len(silent) < len(known):
         return
-    asked = {row["about"] for row in part.details.get("table", ()) if row["about"] != "domain"}
     high = max(max(e.high for e in (part.numbers[f"I(Λ; {m})"] for m in known) if isinstance(e, Estimate)), 0.0)
     say = "they say" if name == "the latents" else "it says"
-    if high < _WORTHLESS and len(known) == len(asked):
-        nothing = f"{say} nothing beyond chance about {joined(known)} (estimated below {high:.2f} nats)"
+    short = " as far as their leading components show" if part.details.get("short") else ""
+    if worthless(parts):
+        nothing = (
+            f"{say} nothing beyond chance about {joined(known)}{short} (estimated below {max(high, 0.01):.2f} nats)"
+        )
         sentence = f"For these data {name} {are(name)} worthless: {nothing}."
     else:
-        sentence = f"No information of {name} about {joined(known)} was seen; up to {high:.2f} nats may be there."
+        sentence = f"No information of {name} about {joined(known)} was seen{short}; up to {max(high, 0.01):.2f} nats may be there."
     yield Statement("worth", "Λ", sentence, "measured", 0.0, high, confidence=0.95)
+
+
+def worthless(parts: Mapping[str, Part]) -> bool:
+    """Return whether every modality was measured, and none holds more than a little of the latent.
+
+    Args:
+        parts: Of a certificate.
+
+    Returns:
+        True or False; False where information was not asked.
+    """
+    part = parts.get("informative")
+    if part is None:
+        return False
+    silent, known = silent_modalities(part)
+    asked = {row["about"] for row in part.details.get("table", ()) if row["about"] != "domain"}
+    held = (
+        [one["entropy"] for one in parts["variables"].details["variables"] if one["name"] == "Λ"]
+        if "variables" in parts
+        else []
+    )
+    most = min([_WORTHLESS, *(0.2 * entropy for entropy in held if entropy is not None)])
+    highs = [e.high for e in (part.numbers[f"I(Λ; {m})"] for m in known) if isinstance(e, Estimate)]
+    return bool(known) and len(silent) == len(asked) and max(highs) < most
 
 
 def _information(part: Part, name: str) -> Iterator[Statement]:
@@ -134,7 +161,12 @@ def _information(part: Part, name: str) -> Iterator[Statement]:
         return
     amounts = {modality: part.numbers[f"I(Λ; {modality})"] for modality in known}
     say = "say" if name == "the latents" else "says"
-    words = joined(f"{nats(e)} nats about {modality}" for modality, e in amounts.items() if modality not in silent)
+    short = part.details.get("short", ())
+    words = joined(
+        f"{nats(e)} nats about {modality}{' (its leading components)' if modality in short else ''}"
+        for modality, e in amounts.items()
+        if modality not in silent
+    )
     tail = f", and nothing beyond chance about {joined(silent)}" if silent else ""
     low = min(e.low for e in amounts.values() if isinstance(e, Estimate))
     high = max(e.high for e in amounts.values() if isinstance(e, Estimate))
@@ -162,18 +194,19 @@ def _domains(parts: Mapping[str, Part], name: str) -> Iterator[Statement]:
         return
     whole = _value(part, "entropy of the domain")
     of = f"of the {whole:.2f} nats that name it"
+    hides = f"No sign of the domain was found in {name}: {nats(told)} {of} ({_guessed(part)})."
     shows = f"The domain shows in {name}: {nats(told)} {of} ({_guessed(part)}){_which(part)}."
-    hides = f"From {name} classifiers do not tell the domain of a row: {nats(told)} {of} ({_guessed(part)})."
-    sentence = hides if told.low <= 0 else shows
+    sentence = hides if told.low <= 0 and not part.details["noticed"] else shows
     yield Statement("domain", "Λ", sentence, "measured", max(told.low, 0.0), max(told.high, 0.0), "nats", whole, 0.95)
     yield from _continuous(parts, whole)
     given = f"For equal {name.removeprefix('the ')}, "
-    sentence = f"{given}the measurements still tell the domain: {nats(beyond)} {of}."
-    if beyond.low <= 0:
-        sentence = f"{given}classifiers see no further difference between the domains: {nats(beyond)} {of}."
-    yield Statement(
-        "domain", "Λ", sentence, "measured", max(beyond.low, 0.0), max(beyond.high, 0.0), "nats", whole, 0.95
+    least = max(beyond.low, 0.0)
+    sentence = (
+        f"{given}the measurements still tell the domain: at least {at_least(least)} {of}, as far as classifiers see."
     )
+    if beyond.low <= 0:
+        sentence = f"{given}classifiers see no further difference between the domains; more may be there."
+    yield Statement("domain", "Λ", sentence, "measured", least, None, "nats", whole, 0.975)
 
 
 def _guessed(part: Part) -> str:

@@ -30,14 +30,15 @@ def weighed(claims: Sequence[Claim], assumptions: Sequence[Assumption], *, both:
 
 
 def _weighed(claim: Claim, assumptions: Sequence[Assumption], against: list[Assumption], both: bool) -> Claim:
-    verdict = replace(claim.verdict, assumptions=(*claim.verdict.assumptions, *assumptions))
-    if not against or (verdict.refuted and not both):
-        return replace(claim, verdict=verdict)
+    named = (*claim.verdict.assumptions, *assumptions)
+    if not against or (claim.verdict.refuted and not both):
+        return replace(claim, verdict=replace(claim.verdict, assumptions=named))
     why = "; ".join(f"{one.name} ({one.test}, p = {one.p_value or 0.0:.2g})" for one in against)
     advice = "; ".join(dict.fromkeys(one.note for one in against if one.note))
     open_ = replace(
-        verdict,
+        claim.verdict,
         status="cannot say",
+        assumptions=named,
         sentence=f"{claim.name} rests on an assumption that rows contradict: {why}.",
         change=advice,
     )

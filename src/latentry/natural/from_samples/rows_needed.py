@@ -63,6 +63,6 @@ def rows_needed_in_words(wanted: int | None, rows: int, estimate: float, epsilon
     if estimate >= epsilon:
         return (
             f"a larger declared threshold or another latent: the estimate itself, {estimate:.3g} nats, is not below "
-            f"{epsilon:g}, so that more rows will hardly certify it"
+            f"{epsilon:g}, so that more rows alone may not certify it"
         )
     return "a larger declared threshold: no number of rows in reach would do"
