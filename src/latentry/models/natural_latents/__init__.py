@@ -1,0 +1,7 @@
+"""Natural latents, learned from rows."""
+
+from latentry.models.natural_latents.estimator import NaturalLatents
+from latentry.models.natural_latents.frontier import FrontierPoint
+from latentry.models.natural_latents.settings import Naturality
+
+__all__ = ["FrontierPoint", "NaturalLatents", "Naturality"]
