@@ -17,6 +17,7 @@ __all__ = ["Answers", "FrontierPoint", "Weights", "bend", "dropping_columns", "m
 
 Array = NDArray[np.float64]
 _TINY = 1e-12
+_WORTH = 0.01  # nats that a further value must gain, however surely it gains them
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ def dropping_columns(answers: Answers, weights: Weights) -> list[NDArray[np.int6
 
 
 def bend(rows: list[Array]) -> tuple[int, Array]:
-    """Choose the smallest latent that is no more than a standard error worse than the best.
+    """Choose the smallest latent that is no more than a standard error, or a hundredth of a nat, worse than the best.
 
     Args:
         rows: For each size, the score of each held-out row.
@@ -244,4 +245,4 @@ def bend(rows: list[Array]) -> tuple[int, Array]:
     scores = np.array([part.mean() for part in rows])
     best = int(scores.argmin())
     gaps = np.array([(part - rows[best]).std() / np.sqrt(len(part)) for part in rows])
-    return int(np.flatnonzero(scores - scores[best] <= gaps)[0]), gaps
+    return int(np.flatnonzero(scores - scores[best] <= np.maximum(gaps, _WORTH))[0]), gaps
