@@ -55,6 +55,7 @@ def concluded_module(
     others = [answers_about(other, held_out) for other in ended]
     scores = [float(scored(other, weights)[0].mean()) for other in others]
     concluded = Conclusion(
+        _device(1, np.int32),
         _device(group, np.int32),
         _device(kept, np.int32),
         _device(frontier),

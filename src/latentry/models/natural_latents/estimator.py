@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +28,7 @@ from latentry.models.natural_latents.checks import ValuesRule, check_data, check
 from latentry.models.natural_latents.conclude import concluded_module
 from latentry.models.natural_latents.frontier import FrontierPoint, Weights
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent, LatentKind
-from latentry.models.natural_latents.losses import NaturalityScore
+from latentry.models.natural_latents.losses import NaturalityScore, full_weight
 from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule
 from latentry.models.natural_latents.settings import Naturality
 from latentry.models.networks import Observations, observe
@@ -79,7 +78,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
     values: int | str | None = None
     latent_dim: int | None = None
     epochs: int = 200
-    batch_size: int = 256
+    batch_size: int = 128
     learning_rate: float = 2e-3
     validation: float = 0.2
     restarts: int = 3
@@ -173,7 +172,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
         students = {name: self._encoder(name, heads[name], kind.outputs, next(keys)) for name in names}
         top = Dense(width * len(names), kind.outputs, self.hidden[-1:], key=next(keys))
         blank = Conclusion.blank(kind.size, len(names), max(1, layout.domain_size), self.restarts)
-        return NaturalModule(JointEncoder(features, top), students, jnp.zeros(kind.size), heads, blank, kind)
+        start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
+        prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
+        return NaturalModule(JointEncoder(features, top), students, prior, heads, start, blank, kind)
 
     def _head(self, name: str) -> Head:
         kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
@@ -186,23 +187,20 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
 
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: values spread first, and are then held to each modality."""
-        aim, rates = self.naturality, self.training.rates
-        first = max(1, round(_FIRST * self.epochs))
-
-        def phase(name: str, factor: float, epochs: int) -> Phase:
-            loss = NaturalityScore(
-                aim.mediation,
-                factor * (aim.mediation + aim.redundancy),
-                aim.mixtures,
-                aim.worst,
-                aim.noise,
-                max(1, self.record_.layout.domain_size),
-                self.observations.gaussian,
-            )
-            moving = only("channel", "students", "prior")
-            return Phase(name, loss, epochs, self.learning_rate, trainable=moving, **rates)
-
-        return phase("spread", aim.start, first), phase("settle", 1.0, max(1, self.epochs - first))
+        aim, first = self.naturality, max(1, round(_FIRST * self.epochs))
+        loss = NaturalityScore(
+            aim.mediation,
+            aim.mediation + aim.redundancy,
+            aim.mixtures,
+            aim.worst,
+            aim.noise,
+            max(1, self.record_.layout.domain_size),
+            self.observations.gaussian,
+        )
+        moving = only("channel", "students", "prior")
+        spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
+        rest = max(1, self.epochs - first)
+        return spread, replace(spread, name="settle", epochs=rest, after_epoch=full_weight)
 
     def concluded(self, task: Task, state: RunState) -> NaturalModule:
         """Note the frontier, the errors of each domain, and whether restarts agree, on the rows held out.
@@ -279,7 +277,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
         """Return how natural the latent is with each number of values or columns, fewest first."""
         check_is_fitted(self)
         table, names = np.asarray(self.module_.conclusion.frontier), self.record_.layout.modalities
-        if np.isnan(table).any():
+        if not self.module_.conclusion.measured:
             return ()  # an interrupted fit has no frontier yet
         return tuple(
             FrontierPoint(

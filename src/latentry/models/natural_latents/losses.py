@@ -9,16 +9,20 @@ Students bound each ε_i from above: ε_i ≤ E D(K(·|X) ‖ q_i(·|X_i)), with
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import accumulate
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from latentry.data import Batch
+from latentry.data import Batch, Dataset
 from latentry.models.natural_latents.module import NaturalModule
 
-__all__ = ["NaturalityScore"]
+__all__ = ["NaturalityScore", "full_weight"]
 
 _TINY = 1e-9
 
@@ -29,7 +33,7 @@ class NaturalityScore:
 
     Args:
         mediation: Weight w₀ of the mediation error.
-        errors: Weight w₀ + w_i of each redundancy error in the sum.
+        errors: Weight w₀ + w_i of each redundancy error in the sum, before the module's factor.
         mixtures: Weight of I(J; X | Λ) = I(J; X) − I(J; Λ), of which the first part is constant.
         worst: Temperature of the maximum over domains, in nats.
         noise: Standard deviation of noise on standardised numbers.
@@ -68,7 +72,7 @@ class NaturalityScore:
         blocks = jnp.maximum(sum(batch.observed.values()) - 1, 0.0)
         kept = module.kind.information(latent, groups, batch.weight * blocks, draw_key)
         within = by_domain(blocks * kept)
-        worst = self.worst * jax.scipy.special.logsumexp(self.errors * total / self.worst, b=present)
+        worst = self.worst * jax.scipy.special.logsumexp(self.errors * module.factor * total / self.worst, b=present)
         loss = worst - self.mediation * (present * within).sum()
         metrics = {"errors": (present * total).sum(), "information": (present * by_domain(kept)).sum()}
         if self.mixtures and self.domains > 1:
@@ -79,11 +83,29 @@ class NaturalityScore:
         return loss, metrics
 
     def _noisy(self, batch: Batch, key: PRNGKeyArray) -> Batch:
-        if not self.noise:
+        if not self.noise or not self.numbers:
             return batch
-        keys = jax.random.split(key, max(1, len(self.numbers)))
+        sizes = [math.prod(batch.values[name].shape[1:]) for name in self.numbers]
+        # All noise in one draw: each draw of its own takes a second to compile.
+        drawn = self.noise * jax.random.normal(key, (len(batch.weight), sum(sizes)))
+        parts = jnp.split(drawn, list(accumulate(sizes))[:-1], axis=1)
         noisy = {
-            name: batch.values[name] + self.noise * jax.random.normal(k, batch.values[name].shape)
-            for name, k in zip(self.numbers, keys, strict=False)
+            name: batch.values[name] + part.reshape(batch.values[name].shape)
+            for name, part in zip(self.numbers, parts, strict=True)
         }
         return batch._replace(values=batch.values | noisy)
+
+
+def full_weight(module: NaturalModule, data: Dataset, key: jax.Array) -> NaturalModule:
+    """Weigh the redundancy errors in full; called after an epoch, so that both phases share their compiled programs.
+
+    Args:
+        module: Any.
+        data: Not used.
+        key: Not used.
+
+    Returns:
+        The module with the factor 1.
+    """
+    weighed: NaturalModule = eqx.tree_at(lambda tree: tree.factor, module, jax.device_put(np.ones((), np.float32)))
+    return weighed

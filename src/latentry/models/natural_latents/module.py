@@ -22,6 +22,7 @@ class Conclusion(eqx.Module):
     """What is noted at the end of a fit, on rows held out: arrays, so that a run folder holds them.
 
     Args:
+        measured: 1 once there is a conclusion, 0 before.
         group: For each value that was learned, the value that it was merged into.
         kept: Number of values or columns that are left.
         frontier: For each number of values, from 1 on: information, score, standard error of its distance from the best, and the
@@ -31,6 +32,7 @@ class Conclusion(eqx.Module):
         agreement: Between restarts, 1 where they give the same latent.
     """
 
+    measured: Int[Array, ""]
     group: Int[Array, " values"]
     kept: Int[Array, ""]
     frontier: Float[Array, "values columns"]
@@ -49,14 +51,15 @@ class Conclusion(eqx.Module):
             restarts: How many.
 
         Returns:
-            Arrays of NaN, in their shapes.
+            Zeros, in their shapes.
         """
 
         def unknown(*shape: int) -> jax.Array:
-            blank: jax.Array = jax.device_put(np.full(shape, np.nan, dtype=np.float32))
+            blank: jax.Array = jax.device_put(np.zeros(shape, dtype=np.float32))
             return blank
 
         return cls(
+            jax.device_put(np.zeros((), dtype=np.int32)),
             jax.device_put(np.arange(size, dtype=np.int32)),
             jax.device_put(np.asarray(size, dtype=np.int32)),
             unknown(size, 3 + modalities),
@@ -88,6 +91,7 @@ class NaturalModule(LatentModule):
     students: dict[str, Network]
     prior: Float[Array, " size"]
     heads: dict[str, Head]
+    factor: Float[Array, ""]  # of the redundancy errors, in training
     conclusion: Conclusion
     kind: LatentKind = eqx.field(static=True)
 

@@ -30,7 +30,7 @@ class Naturality(Settings):
     mixtures: float = 0.0
     worst: float = 0.1
     start: float = 0.3
-    noise: float = 0.2
+    noise: float = 0.3
 
     constraints: ClassVar[Mapping[str, Rule]] = {
         "mediation": Real(above=0),

@@ -107,6 +107,8 @@ def best(
 
     whole = data if isinstance(data, Dataset) else Dataset(data)
     trained, judged = _parted(whole, audited, aside, seed)
+    for name, latent in (latents or {}).items():
+        _check_rows(name, latent, whole)
     kinds = dict.fromkeys(labels, "categorical")
     learner = NaturalLatents(values=values, likelihood=kinds or "gaussian", seed=seed) if model is None else model
     fitted: NaturalLatents = clone(learner).fit(whole.take(trained))
@@ -124,7 +126,7 @@ def best(
     found = measured(_finite(mine, count, len(known), seed), alone)
     at_hand = _plain_latents(rows, len(known), found.values, seed)
     for name, latent in (latents or {}).items():
-        given = _of_rows(name, latent, whole, rows, np.concatenate([known, judged]))
+        given = _of_rows(latent, rows, np.concatenate([known, judged]))
         at_hand[name] = _finite(given, found.values, len(known), seed)
     others = {name: measured(latent) for name, latent in at_hand.items()}
     gaps = {name: _gap(other.row_scores - found.row_scores, level) for name, other in others.items()}
@@ -169,13 +171,19 @@ def _parted(data: Dataset, audited: ArrayLike | None, aside: float, seed: int) -
     return trained.astype(np.int64), np.sort(judged).astype(np.int64)
 
 
-def _of_rows(name: str, latent: Latent, whole: Dataset, rows: Dataset, chosen: Codes) -> Channel | np.ndarray:
+def _check_rows(name: str, latent: Latent, data: Dataset) -> None:
+    if isinstance(latent, HasChannel):
+        return
+    count = len(latent if isinstance(latent, Channel) else np.asarray(latent))
+    if count != len(data):
+        raise DataError(f"latents[{name!r}]: has {count} rows, the data have {len(data)}. Give one for each row.")
+
+
+def _of_rows(latent: Latent, rows: Dataset, chosen: Codes) -> Channel | np.ndarray:
     """The latent of some rows."""
     if isinstance(latent, HasChannel):
         return latent.channel(rows)
     given = latent if isinstance(latent, Channel) else np.asarray(latent)
-    if len(given) != len(whole):
-        raise DataError(f"latents[{name!r}]: has {len(given)} rows, the data have {len(whole)}. Give one for each row.")
     return given.take(chosen) if isinstance(given, Channel) else given[chosen]
 
 
