@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
+import equinox as eqx
 import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -39,6 +40,7 @@ from latentry.training import Phase, RunState, Task
 __all__ = ["NaturalLatents"]
 
 _MANY = 16  # values that are learned before they are merged to as many as are needed
+_TURNS = (1.0, 0.5, 0.0)  # powers of the first factor, one restart after the other
 _FIRST = 0.25  # fraction of the epochs in which values spread
 
 
@@ -184,6 +186,22 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
         blank = np.zeros(self.record_.layout.shape(name), dtype=np.float32)
         shape = jax.eval_shape(head.features, blank).shape
         return encoder_for(shape, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
+
+    def begun(self, module: NaturalModule, restart: int) -> NaturalModule:
+        """Return the module with a first factor of its own: some latents need room to spread, others are lost by it.
+
+        Args:
+            module: As it was built.
+            restart: Its number, from 0.
+
+        Returns:
+            The module; its factor is the start, its square root, 1, and so on in turn.
+        """
+        factor = self.naturality.start ** _TURNS[restart % len(_TURNS)]
+        begun: NaturalModule = eqx.tree_at(
+            lambda tree: tree.factor, module, jax.device_put(np.asarray(factor, dtype=np.float32))
+        )
+        return begun
 
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: values spread first, and are then held to each modality."""

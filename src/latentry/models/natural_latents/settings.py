@@ -22,6 +22,7 @@ class Naturality(Settings):
             above 0, the latent may hold the domain itself, as mixtures of domains need it.
         worst: Temperature, in nats, of the maximum over domains of the redundancy errors: towards 0 the worst domain counts alone.
         start: Factor of the redundancy errors at the beginning, so that values spread before they are held to each modality.
+            Further restarts begin with its square root, with 1, and so on in turn.
         noise: Standard deviation of noise on standardised numbers during training: small fits remember fewer rows.
     """
 
