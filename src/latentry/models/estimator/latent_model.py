@@ -60,7 +60,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
     name: ClassVar[str]  # as files and the command line call it
     constraints: ClassVar[Mapping[str, Rule]]  # which values each parameter may have
     facts_class: ClassVar[type[ModelFacts]]  # of what the model notes of the data
-    least_modalities: ClassVar[int] = 1
+    least_modalities: ClassVar[int] = 1  # modalities without which the model has no meaning
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_tables: ClassVar[bool] = True  # whether rows may be flat; if not, they are images
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
