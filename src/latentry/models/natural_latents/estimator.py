@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.contracts import HasClusters, ModelFacts
+from latentry.contracts import FrontierPoint, HasClusters, HasFrontier, ModelFacts
 from latentry.data import CategoricalChannel, Channel, DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.domain_prior import only
@@ -27,7 +27,7 @@ from latentry.models.estimator import (
 )
 from latentry.models.natural_latents.checks import ValuesRule, check_data, check_size
 from latentry.models.natural_latents.conclude import concluded_module
-from latentry.models.natural_latents.frontier import FrontierPoint, Weights
+from latentry.models.natural_latents.frontier import Weights
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent, LatentKind
 from latentry.models.natural_latents.losses import NaturalityScore, full_weight
 from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule
@@ -46,7 +46,7 @@ _FIRST = 0.25  # fraction of the epochs in which values spread
 
 @final
 @dataclass(eq=False, repr=False)
-class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters):
+class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier):
     r"""A latent that all modalities share and that makes them independent: the most natural one that training finds.
 
     A latent is natural (Wentworth and Lorell, 2025) where it mediates, :math:`M = TC(X \mid \Lambda) \approx 0`, and is redundant,

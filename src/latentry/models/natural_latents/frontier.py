@@ -6,39 +6,17 @@ that no network is trained again: sums of probabilities bound its errors from ab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, xlogy
 
-__all__ = ["Answers", "FrontierPoint", "Weights", "bend", "dropping_columns", "merging_values", "scored"]
+__all__ = ["Answers", "Weights", "bend", "dropping_columns", "merging_values", "scored"]
 
 Array = NDArray[np.float64]
 _TINY = 1e-12
 _WORTH = 0.01  # nats that a further value must gain, however surely it gains them
-
-
-@dataclass(frozen=True)
-class FrontierPoint:
-    """How natural the latent is with so many values or columns, on rows that were held out.
-
-    Args:
-        size: Number of values or columns.
-        errors: Redundancy error of each modality, an estimate from above, in nats.
-        information: I(X; Λ) within domains, in nats.
-        score: Weighted errors up to a constant that no latent changes; lower is better.
-        gap: Standard error of the distance between this score and the best one.
-        chosen: Whether the model has this size.
-    """
-
-    size: int
-    errors: Mapping[str, float]
-    information: float
-    score: float
-    gap: float
-    chosen: bool
 
 
 @dataclass(frozen=True)
