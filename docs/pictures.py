@@ -63,8 +63,35 @@ def found_and_lost(folder: Path) -> Path:
     return page
 
 
+def frontier() -> str:
+    """Digits in halves: score and information of a natural latent with one value to sixteen, as SVG."""
+    import numpy as np
+    from sklearn.datasets import load_digits
+
+    import latentry as lt
+    from latentry.certificate.line_charts import Series, line_chart
+
+    images = load_digits().images
+    halves = {"left": images[:, :, :4].reshape(len(images), -1), "right": images[:, :, 4:].reshape(len(images), -1)}
+    points = lt.NaturalLatents(naturality=lt.models.Naturality(noise=0.5), progress=False).fit(halves).frontier_
+    sizes = np.array([point.size for point in points])
+    lines = {
+        "score": [point.score for point in points],
+        "information": [point.information for point in points],
+        "errors": [sum(point.errors.values()) for point in points],
+    }
+    chart = line_chart([Series(name, sizes, np.array(y)) for name, y in lines.items()], "values", "nats, held-out rows")
+    style = (
+        "text{font:12px sans-serif;fill:#666}.grid{stroke:#9995;stroke-width:1}.line,.key{fill:none;stroke-width:2}"
+        ".c0{stroke:#2a6f97}.c1{stroke:#b85c38}.c2{stroke:#5b8c5a}"
+    )
+    head = '<svg xmlns="http://www.w3.org/2000/svg" class="chart"'
+    return chart.replace('<svg class="chart"', head, 1).replace(">", f"><style>{style}</style>", 1) + "\n"
+
+
 def main() -> None:
     """All pictures."""
+    (HERE / "natural-frontier.svg").write_text(frontier())
     if browser() is None:
         sys.exit("pictures of pages need Chromium; install it (Debian: apt-get install chromium) and run again.")
     HERE.mkdir(exist_ok=True)

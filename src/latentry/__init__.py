@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
     from latentry.identifiability import mcc
     from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
-    from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow
+    from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow, NaturalLatents
     from latentry.models import load_model as load
 
 __version__ = "0.1.0"
@@ -46,6 +46,7 @@ __all__ = [
     "GaussianChannel",
     "IFlow",
     "LatentryError",
+    "NaturalLatents",
     "TrainingDiverged",
     "certificate",
     "certify",
@@ -94,7 +95,7 @@ _NAMES = {
     "errors": ("CheckpointError", "DataError", "DataWarning", "LatentryError", "TrainingDiverged"),
     "identifiability": ("mcc",),
     "information": ("entropy", "independence_test", "mutual_information", "pairwise", "total_correlation"),
-    "models": ("CGGAN", "CGVAE", "IVAE", "VAE", "CausalPIMA", "IFlow"),
+    "models": ("CGGAN", "CGVAE", "IVAE", "VAE", "CausalPIMA", "IFlow", "NaturalLatents"),
 }
 _HOME = {name: (room, name) for room, names in _NAMES.items() for name in names} | {"load": ("models", "load_model")}
 

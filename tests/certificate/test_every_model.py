@@ -18,7 +18,9 @@ SETTINGS |= {
 }
 SETTINGS |= {"estimation": "elbo"}
 # What certify asks of a model: latents of rows as a channel. Latents of any other come as an array: lt.certify(array, data).
-ABLE = sorted(name for name, kind in MODELS.items() if issubclass(kind, HasChannel) and kind.takes_tables)
+ABLE = sorted(
+    n for n, kind in MODELS.items() if issubclass(kind, HasChannel) and kind.takes_tables and kind.least_modalities == 1
+)
 
 
 def tiny(name):

@@ -26,9 +26,10 @@ SMALL = {  # what makes a model small enough for a test; what is fixed there can
     "ivae": {"hidden": (4,), **FLOW},
     "iflow": FLOW,
     "cgvae": {**FLOW, "restarts": 1},
+    "natural": {"hidden": (4,), "restarts": 1},
     "cggan": {"style_dim": 1, "networks__channels": 2, "networks__most_channels": 4, "networks__style_width": 4},
 }
-TABLES = sorted(name for name, kind in MODELS.items() if kind.takes_tables)
+TABLES = sorted(name for name, kind in MODELS.items() if kind.takes_tables and kind.least_modalities == 1)
 SCORED = sorted(name for name, kind in MODELS.items() if issubclass(kind, HasLikelihood))
 DECODED = sorted(name for name, kind in MODELS.items() if issubclass(kind, DecodesLatents))
 
@@ -115,8 +116,10 @@ def images():
 
 @pytest.fixture(scope="module")
 def rows_for(curved, images):
-    """Rows that each model can be fitted to: a table where it takes one, images where it does not."""
-    return {name: curved if kind.takes_tables else images for name, kind in MODELS.items()}
+    """Rows that each model can be fitted to: a table where it takes one, two where it needs them, images where it takes none."""
+    halves = lt.Dataset({"left": curved["x"][:, :3], "right": curved["x"][:, 3:]}, domain=curved.domain)
+    tables = {1: curved, 2: halves}
+    return {name: tables[kind.least_modalities] if kind.takes_tables else images for name, kind in MODELS.items()}
 
 
 @pytest.fixture
@@ -244,7 +247,8 @@ def test_save_and_load(name, rows, fitted, tmp_path):
     back = lt.load(tmp_path / "run")
     assert back.get_params() == fitted[name].get_params()
     assert (back.transform(rows) == fitted[name].transform(rows)).all()
-    assert (back.sample(4) == fitted[name].sample(4)).all()
+    if isinstance(back, Samples):
+        assert (back.sample(4) == fitted[name].sample(4)).all()
     if isinstance(back, HasLikelihood):
         assert back.score(rows) == fitted[name].score(rows)
     assert back.history_ == fitted[name].history_
@@ -307,7 +311,8 @@ def test_one_fit_compiles_each_program_once(name, rows, fitted):
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
     counts = {program: compiled.count(program) for program in ("_many_steps", "_evaluate_many")}
-    assert counts == dict.fromkeys(counts, len(phases))
+    different = {phase.recipe for phase in phases}  # phases that differ in length and rate alone share programs
+    assert counts == dict.fromkeys(counts, len(different))
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -68,7 +68,7 @@ DEPENDENT = {
     "words": {"groups": [f"subject {i // 9}" for i in range(ROWS)]},
     "time": {"time": np.random.default_rng(6).permutation(ROWS) / 7},
 }
-TABLES = sorted(name for name, kind in MODELS.items() if kind.takes_tables)
+TABLES = sorted(name for name, kind in MODELS.items() if kind.takes_tables and kind.least_modalities == 1)
 CASES = [(n, d) for n in TABLES for d in DOMAINS if not (d == "no domain" and MODELS[n].least_domains)]
 
 

@@ -14,7 +14,7 @@ from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Settings, Time, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
-from latentry.contracts import HasGraph, HasLikelihood
+from latentry.contracts import HasClusters, HasGraph, HasLikelihood
 from latentry.data import Dataset, read
 from latentry.errors import DataError
 from latentry.models import MODELS, AnyModel, model_class
@@ -71,7 +71,7 @@ def fit(
     needed = demanded(required)
     certify = certify or bool(needed)
     kind = model_class(model)
-    if certify and not issubclass(kind, HasLikelihood):
+    if certify and not issubclass(kind, (HasLikelihood, HasClusters)):
         raise DataError(
             f"--certify: {kind.__name__} has no likelihood, hence no certificate. Leave it out, or fit --model cgvae."
         )

@@ -6,6 +6,7 @@ from latentry.contracts.capabilities import (
     HasChannel,
     HasClusters,
     HasDoubts,
+    HasFrontier,
     HasGraph,
     HasLatentDistributions,
     HasLatentMixture,
@@ -22,6 +23,7 @@ from latentry.contracts.capabilities import (
     ShowsGraph,
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts
+from latentry.contracts.frontier import FrontierPoint
 from latentry.contracts.latent_distributions import LatentDistributions
 from latentry.contracts.latent_mixture import LatentMixture
 from latentry.contracts.mixing_support import MixingSupport
@@ -31,9 +33,11 @@ __all__ = [
     "CanBeIntervenedOn",
     "DecodesLatents",
     "FitRecord",
+    "FrontierPoint",
     "GenerativeModule",
     "HasChannel",
     "HasClusters",
+    "HasFrontier",
     "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",

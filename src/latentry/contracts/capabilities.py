@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.contracts.fit_record import FitRecord
+from latentry.contracts.frontier import FrontierPoint
 from latentry.contracts.latent_distributions import LatentDistributions
 from latentry.contracts.latent_mixture import LatentMixture
 from latentry.data import Channel, DataLike, Dataset, DomainLike
@@ -23,6 +24,7 @@ __all__ = [
     "DecodesLatents",
     "HasChannel",
     "HasClusters",
+    "HasFrontier",
     "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",
@@ -254,6 +256,15 @@ class HasLatentMixture(HasClusters):
     @abstractmethod
     def latent_mixture(self) -> LatentMixture:
         """Return the mixture that was learned."""
+
+
+class HasFrontier(ABC):
+    """A model that knows how natural its latent would be with fewer values or columns."""
+
+    @property
+    @abstractmethod
+    def frontier_(self) -> Sequence[FrontierPoint]:
+        """Return one point for each size, the smallest first; none before the fit has ended."""
 
 
 class ShowsGraph(Protocol):

@@ -8,6 +8,7 @@ from latentry.models.estimator import AnyModel, LatentModel, Settings, Training
 from latentry.models.estimator.saving import load_model, read_model_files
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE, Bound
+from latentry.models.natural_latents import Naturality, NaturalLatents
 from latentry.models.networks import Networks
 from latentry.models.registry import MODELS, model_class
 from latentry.models.selection import Choice, SparsityPath, choose, choose_sparsity
@@ -31,6 +32,8 @@ __all__ = [
     "ImageNetworks",
     "LatentModel",
     "MixingPenalty",
+    "NaturalLatents",
+    "Naturality",
     "Networks",
     "NodeMixture",
     "Settings",

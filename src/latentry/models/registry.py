@@ -9,11 +9,14 @@ from latentry.models.cgvae import CGVAE
 from latentry.models.estimator import AnyModel
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE
+from latentry.models.natural_latents import NaturalLatents
 from latentry.models.vae import VAE
 
 __all__ = ["MODELS", "model_class"]
 
-MODELS: dict[str, type[AnyModel]] = {model.name: model for model in (VAE, IVAE, IFlow, CGVAE, CausalPIMA, CGGAN)}
+MODELS: dict[str, type[AnyModel]] = {
+    model.name: model for model in (VAE, IVAE, IFlow, CGVAE, CausalPIMA, CGGAN, NaturalLatents)
+}
 
 
 def model_class(name: str) -> type[AnyModel]:

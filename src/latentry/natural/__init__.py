@@ -30,6 +30,7 @@ from latentry.natural.from_samples import (
     units_needed,
 )
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
+from latentry.natural.learned import Best, Naturalness, beside_the_best, best, naturalness
 from latentry.natural.mixtures import Family
 from latentry.natural.naturality_errors import mediation_error, redundancy_error, weighted_score
 from latentry.natural.report import Errors, Report
@@ -50,6 +51,7 @@ from latentry.natural.worst_mixture import worst_mediation, worst_redundancy
 
 __all__ = [
     "Audit",
+    "Best",
     "Claim",
     "Comparison",
     "Errors",
@@ -57,6 +59,7 @@ __all__ = [
     "FoundLatent",
     "GaussianPair",
     "Judge",
+    "Naturalness",
     "Region",
     "Report",
     "Rows",
@@ -69,6 +72,8 @@ __all__ = [
     "audit",
     "audit_of",
     "ball",
+    "beside_the_best",
+    "best",
     "box",
     "check",
     "choose_family",
@@ -90,6 +95,7 @@ __all__ = [
     "mean_upper",
     "mediation_error",
     "mutual_information",
+    "naturalness",
     "noise_curve",
     "reasons_to_call_it_empty",
     "units_needed",

@@ -49,6 +49,7 @@ class Task:
         seed: Of everything random.
         restarts: Independent runs, of which the best held-out loss is kept.
         begin: ``begin(module, restart)`` is what that restart begins with, where restarts differ in more than their key.
+        keep_restarts: Whether the best module of every restart is kept, so that they can be compared.
     """
 
     make: Callable[[jax.Array], Module]
@@ -58,6 +59,7 @@ class Task:
     seed: int = 0
     restarts: int = 1
     begin: Callable[[Module, int], Module] = lambda module, restart: module
+    keep_restarts: bool = False
 
     def __post_init__(self) -> None:
         if not self.phases or any(phase.epochs < 1 for phase in self.phases):
@@ -193,6 +195,8 @@ class Task:
         return self._end_restart(replace(state, best=module))
 
     def _end_restart(self, state: RunState) -> RunState:
+        if self.keep_restarts:
+            state = replace(state, ended=(*state.ended, state.best))
         if state.champion is None or state.best_score < state.champion_score:
             state = replace(state, champion=state.best, champion_score=state.best_score, champion_restart=state.restart)
         if state.restart + 1 < self.restarts:
@@ -209,6 +213,7 @@ class Task:
                 champion=state.champion,
                 champion_score=state.champion_score,
                 champion_restart=state.champion_restart,
+                ended=state.ended,
                 history=state.history,
             )
         return self._begin_phase(blank, 0)
@@ -260,6 +265,7 @@ def blank_trees(
     trees: dict[str, PyTree] = {"module": module, "rows": jnp.zeros(())}
     trees["optimiser"] = initial_optimiser(phases[counters["phase"]].recipe, module)
     trees["sums"] = {name: jnp.zeros(()) for name in counters["metrics"]}
+    trees |= {f"ended{number}": module for number in range(counters.get("ended", 0))}
     return trees | {name: module for name in ("best", "champion") if counters[f"has_{name}"]}
 
 

@@ -35,6 +35,7 @@ class RunState:
     champion: Module | None = None  # of all finished restarts
     champion_score: float = math.nan
     champion_restart: int = 0
+    ended: tuple[Module, ...] = ()  # the best of each finished restart, where the task keeps them
     history: tuple[Row, ...] = field(default=())
     last_phase: bool = True  # whether scores of this phase compare with those of other restarts
     finished: bool = False
@@ -63,6 +64,7 @@ class RunState:
             "stopped": self.stopped,
             "has_best": self.best is not None,
             "has_champion": self.champion is not None,
+            "ended": len(self.ended),
             "metrics": sorted(self.sums),
         }
 
@@ -70,6 +72,7 @@ class RunState:
         """Return the trees of arrays by name; those that do not exist yet are left out."""
         trees = {"module": self.module, "optimiser": self.optimiser, "sums": self.sums, "rows": self.rows}
         trees |= {"best": self.best, "champion": self.champion}
+        trees |= {f"ended{number}": module for number, module in enumerate(self.ended)}
         return {name: tree for name, tree in trees.items() if tree is not None}
 
     @classmethod
@@ -84,10 +87,12 @@ class RunState:
         Returns:
             The same state.
         """
-        plain = {k: v for k, v in counters.items() if k not in ("has_best", "has_champion", "metrics")}
+        plain = {k: v for k, v in counters.items() if k not in ("has_best", "has_champion", "metrics", "ended")}
+        ended = tuple(trees[f"ended{number}"] for number in range(counters.get("ended", 0)))
+        trees = {name: tree for name, tree in trees.items() if not name.startswith("ended")}
         for score in ("best_score", "champion_score"):
             plain[score] = math.nan if plain[score] is None else plain[score]
-        return cls(**trees, **plain, history=tuple(history))
+        return cls(**trees, **plain, ended=ended, history=tuple(history))
 
     def fresh_epoch(self, **changes: Any) -> RunState:
         """Return the same state with the epoch's sums at zero.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,16 @@ def task_for(model: AnyModel, data: Dataset) -> Task:
     feed, aside = Feed(training.standardise(statistics), model.batch_size), None
     if len(held):
         aside = Feed(data.take(held).standardise(statistics), model.batch_size, feed.placement)
-    return Task(model.build, model.phases(), feed, aside, seed=model.seed, restarts=model.restarts, begin=model.begun)
+    return Task(
+        model.build,
+        model.phases(),
+        feed,
+        aside,
+        seed=model.seed,
+        restarts=model.restarts,
+        begin=model.begun,
+        keep_restarts=model.compares_restarts,
+    )
 
 
 def train(
@@ -147,6 +157,10 @@ def train(
         if isinstance(error.state, RunState):
             _accept(model, error.state)
         raise
+    if state.finished:
+        state = replace(state, champion=model.concluded(task, state))
+        if save is not None:
+            save(state)
     _accept(model, state)
     if state.stopped == "interrupted":
         where = "this model" if folder is None else str(folder)

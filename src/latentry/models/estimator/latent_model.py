@@ -20,7 +20,7 @@ from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.reading import read, ready
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
-from latentry.training import History, Logger, Phase, RunState, map_rows
+from latentry.training import History, Logger, Phase, RunState, Task, map_rows
 
 __all__ = ["AnyModel", "LatentModel"]
 
@@ -60,10 +60,12 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
     name: ClassVar[str]  # as files and the command line call it
     constraints: ClassVar[Mapping[str, Rule]]  # which values each parameter may have
     facts_class: ClassVar[type[ModelFacts]]  # of what the model notes of the data
+    least_modalities: ClassVar[int] = 1  # modalities without which the model has no meaning
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_tables: ClassVar[bool] = True  # whether rows may be flat; if not, they are images
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
     encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
+    compares_restarts: ClassVar[bool] = False  # whether the modules of all restarts are kept
 
     record_: FitRecord  # of a fitted model, as are the three below
     module_: ModuleT
@@ -147,6 +149,19 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         Returns:
             A module.
         """
+        return module
+
+    def concluded(self, task: Task, state: RunState) -> ModuleT:
+        """Return the module that the model keeps at the end of a run, with what can be noted in it only then.
+
+        Args:
+            task: Of the run, with its rows.
+            state: Finished.
+
+        Returns:
+            The best module, unless the model says otherwise; the same if it is asked again.
+        """
+        module: ModuleT = state.result
         return module
 
     def check_loaded(self, folder: str) -> None:
@@ -339,7 +354,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         """Say whether fit needs the auxiliary variable, and whether it takes tables."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.least_domains > 0
-        tags.input_tags.two_d_array = self.takes_tables
+        tags.input_tags.two_d_array = self.takes_tables and self.least_modalities == 1
         return tags
 
 

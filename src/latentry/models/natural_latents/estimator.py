@@ -1,0 +1,354 @@
+"""Natural latents: trained for what a certificate of naturality asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, final
+
+import equinox as eqx
+import jax
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latentry.contracts import FrontierPoint, HasClusters, HasFrontier, ModelFacts
+from latentry.data import CategoricalChannel, Channel, DataLike, Dataset, DomainLike
+from latentry.errors import DataError
+from latentry.models.domain_prior import only
+from latentry.models.estimator import (
+    COMMON,
+    HIDDEN_LAYERS,
+    Group,
+    LatentModel,
+    Rule,
+    Training,
+    Whole,
+    refuse_beta,
+)
+from latentry.models.natural_latents.checks import ValuesRule, check_data, check_size
+from latentry.models.natural_latents.conclude import concluded_module
+from latentry.models.natural_latents.frontier import Weights
+from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent, LatentKind
+from latentry.models.natural_latents.losses import NaturalityScore, full_weight
+from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule
+from latentry.models.natural_latents.settings import Naturality
+from latentry.models.networks import Observations, observe
+from latentry.nets import Build, Dense, Head, Network, encoder_for, head_for
+from latentry.random_keys import split
+from latentry.training import Phase, RunState, Task
+
+__all__ = ["NaturalLatents"]
+
+_MANY = 16  # values that are learned before they are merged to as many as are needed
+_TURNS = (1.0, 0.5, 0.0)  # powers of the first factor, one restart after the other
+_FIRST = 0.25  # fraction of the epochs in which values spread
+
+
+@final
+@dataclass(eq=False, repr=False)
+class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier):
+    r"""A latent that all modalities share and that makes them independent: the most natural one that training finds.
+
+    A latent is natural (Wentworth and Lorell, 2025) where it mediates, :math:`M = TC(X \mid \Lambda) \approx 0`, and is redundant,
+    :math:`\epsilon_i = I(\Lambda; X_{-i} \mid X_i) \approx 0` for each modality. For every channel
+    :math:`M = TC(X) + \sum_i \epsilon_i - (n - 1) I(X; \Lambda)`, so that both errors are descended together without a decoder: one
+    student for each modality bounds its error from above, and the information is read from the channel.
+
+    What it cannot do: show that a latent is natural (:func:`latentry.certify` does, on rows that it has not seen); name values or
+    columns, which are known up to order, or up to any map that keeps them natural; find what only three modalities together tell.
+
+    Args:
+        values: Number of values of the latent, or "auto": so many as held-out rows can tell apart. Also meant if nothing is given.
+        latent_dim: Number of columns of a latent of numbers with Gaussian noise, in place of ``values``.
+        likelihood: What kind of numbers a modality holds, as for :class:`VAE`: "gaussian" ones are standardised, "categorical"
+            ones are codes.
+        hidden: Widths of the dense layers of the channel and of each student.
+        encoder: As for :class:`VAE`.
+        naturality: Weights of the errors: see :class:`Naturality`.
+
+    For the other arguments see :class:`LatentModel`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.integers(0, 2, size=(200, 1))
+    >>> views = {name: 4 * shared + rng.normal(size=(200, 3)) for name in ("left", "right")}
+    >>> model = NaturalLatents(values=2, epochs=20, hidden=(8,), restarts=1, progress=False).fit(views)
+    >>> model.transform(views).shape, len(model.frontier_)
+    ((200, 2), 2)
+    """
+
+    values: int | str | None = None
+    latent_dim: int | None = None
+    epochs: int = 200
+    batch_size: int = 128
+    learning_rate: float = 2e-3
+    validation: float = 0.2
+    restarts: int = 3
+    seed: int = 0
+    progress: bool | str = "auto"
+    likelihood: str | Mapping[str, str] = "gaussian"
+    hidden: Sequence[int] = field(default=(128,))
+    encoder: str | Build = "auto"
+    training: Training = Training()
+    naturality: Naturality = Naturality()
+
+    name: ClassVar[str] = "natural"
+    constraints: ClassVar[Mapping[str, Rule]] = {
+        **COMMON,
+        "latent_dim": Whole(1, none=True),
+        "values": ValuesRule(),
+        "hidden": HIDDEN_LAYERS["hidden"],
+        "encoder": HIDDEN_LAYERS["encoder"],
+        "naturality": Group(Naturality),
+    }
+    facts_class: ClassVar[type[ModelFacts]] = Observations
+    least_modalities: ClassVar[int] = 2
+    encodes_subsets: ClassVar[bool] = True
+    compares_restarts: ClassVar[bool] = True
+
+    # Learning -------------------------------------------------------------------------------
+
+    def learn_facts(self, data: Dataset) -> Observations:
+        """Check that something can be shared, and note what kind of numbers each modality holds.
+
+        Args:
+            data: Rows.
+
+        Returns:
+            What the fit must know of the data.
+
+        Raises:
+            DataError: If the data cannot be learned from.
+        """
+        refuse_beta(self.training, "the sum of both errors")
+        check_size(self.values, self.latent_dim, self.validation)
+        check_data(data, self.values if isinstance(self.values, int) else None)
+        return observe(self.likelihood, data)
+
+    def standardised(self, facts: Observations) -> tuple[str, ...]:
+        """Return the modalities of numbers.
+
+        Args:
+            facts: What was noted of the data.
+
+        Returns:
+            Names of modalities.
+        """
+        return facts.gaussian
+
+    @property
+    def observations(self) -> Observations:
+        """Return what the fit noted of the data."""
+        assert isinstance(self.record_.facts, Observations)
+        return self.record_.facts
+
+    @property
+    def _kind(self) -> LatentKind:
+        if self.latent_dim is not None:
+            return GaussianLatent(self.latent_dim)
+        return CategoricalLatent(self.values if isinstance(self.values, int) else self._most)
+
+    @property
+    def _most(self) -> int:
+        return max(2, min(_MANY, self.record_.rows // 4))
+
+    @property
+    def _chooses(self) -> bool:
+        return self.latent_dim is None and not isinstance(self.values, int)
+
+    def build(self, key: jax.Array) -> NaturalModule:
+        """Return a channel and students for the layout of the data.
+
+        Args:
+            key: Of random numbers.
+
+        Returns:
+            An untrained module.
+        """
+        kind, layout = self._kind, self.record_.layout
+        names = layout.modalities
+        keys = iter(split(key, 2 * len(names) + 1))
+        heads = {name: self._head(name) for name in names}
+        width = self.hidden[-1] if self.hidden else kind.outputs
+        features = {name: self._encoder(name, heads[name], width, next(keys)) for name in names}
+        students = {name: self._encoder(name, heads[name], kind.outputs, next(keys)) for name in names}
+        top = Dense(width * len(names), kind.outputs, self.hidden[-1:], key=next(keys))
+        blank = Conclusion.blank(kind.size, len(names), max(1, layout.domain_size), self.restarts)
+        start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
+        prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
+        return NaturalModule(JointEncoder(features, top), students, prior, heads, start, blank, kind)
+
+    def _head(self, name: str) -> Head:
+        kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
+        return head_for(kind, self.record_.layout.shape(name), levels=levels, scale=1.0)
+
+    def _encoder(self, name: str, head: Head, outputs: int, key: jax.Array) -> Network:
+        blank = np.zeros(self.record_.layout.shape(name), dtype=np.float32)
+        shape = jax.eval_shape(head.features, blank).shape
+        return encoder_for(shape, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
+
+    def begun(self, module: NaturalModule, restart: int) -> NaturalModule:
+        """Return the module with a first factor of its own: some latents need room to spread, others are lost by it.
+
+        Args:
+            module: As it was built.
+            restart: Its number, from 0.
+
+        Returns:
+            The module; its factor is the start, its square root, 1, and so on in turn.
+        """
+        factor = self.naturality.start ** _TURNS[restart % len(_TURNS)]
+        begun: NaturalModule = eqx.tree_at(
+            lambda tree: tree.factor, module, jax.device_put(np.asarray(factor, dtype=np.float32))
+        )
+        return begun
+
+    def phases(self) -> tuple[Phase, ...]:
+        """Return two phases: values spread first, and are then held to each modality."""
+        aim, first = self.naturality, max(1, round(_FIRST * self.epochs))
+        loss = NaturalityScore(
+            aim.mediation,
+            aim.mediation + aim.redundancy,
+            aim.mixtures,
+            aim.worst,
+            aim.noise,
+            max(1, self.record_.layout.domain_size),
+            self.observations.gaussian,
+        )
+        moving = only("channel", "students", "prior")
+        spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
+        rest = max(1, self.epochs - first)
+        return spread, replace(spread, name="settle", epochs=rest, after_epoch=full_weight)
+
+    def concluded(self, task: Task, state: RunState) -> NaturalModule:
+        """Note the frontier, the errors of each domain, and whether restarts agree, on the rows held out.
+
+        Args:
+            task: Of the run, with its rows.
+            state: Finished.
+
+        Returns:
+            The best module.
+        """
+        aside = task.training if task.held_out is None else task.held_out
+        weights = Weights(self.naturality.mediation, self.naturality.redundancy)
+        return concluded_module(
+            state.result, state.ended, task.training.data, aside.data, weights, choose=self._chooses
+        )
+
+    # Answers --------------------------------------------------------------------------------
+
+    @property
+    def n_features_out(self) -> int:
+        """Return the number of values or columns."""
+        if self.latent_dim is not None:
+            return self.latent_dim
+        check_is_fitted(self)
+        return int(self.module_.conclusion.kept)
+
+    def transform(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the probability of each value, or the mean of each column.
+
+        Args:
+            X: Rows, as for :meth:`fit`; a row may lack modalities.
+            y: Not needed.
+
+        Returns:
+            (rows, values or columns).
+        """
+        return super().transform(X, y)[:, : self.n_features_out]
+
+    def channel(self, X: DataLike, y: DomainLike | None = None) -> Channel:
+        """Return the latent as a distribution for each row.
+
+        Args:
+            X: Rows, as for :meth:`fit`; a row may lack modalities.
+            y: Not needed.
+
+        Returns:
+            A categorical channel, or a Gaussian one if the latent has columns.
+        """
+        if self.latent_dim is not None:
+            return super().channel(X, y)
+        table = self.transform(X, y).astype(np.float64)
+        return CategoricalChannel(table / table.sum(axis=1, keepdims=True))
+
+    def cluster_probabilities(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+        """Return the probability of each value.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Not needed.
+
+        Returns:
+            (rows, values).
+
+        Raises:
+            DataError: If the latent has columns.
+        """
+        if self.latent_dim is not None:
+            raise DataError(f"latent_dim={self.latent_dim}: a latent of numbers has no clusters. Fit with values=.")
+        return self.transform(X, y)
+
+    @property
+    def frontier_(self) -> tuple[FrontierPoint, ...]:
+        """Return how natural the latent is with each number of values or columns, fewest first."""
+        check_is_fitted(self)
+        table, names = np.asarray(self.module_.conclusion.frontier), self.record_.layout.modalities
+        if not self.module_.conclusion.measured:
+            return ()  # an interrupted fit has no frontier yet
+        return tuple(
+            FrontierPoint(
+                number,
+                dict(zip(names, map(float, errors), strict=True)),
+                float(kept),
+                float(score),
+                float(gap),
+                number == self.n_features_out,
+            )
+            for number, (kept, score, gap, *errors) in enumerate(table, start=1)
+        )
+
+    @property
+    def domain_errors_(self) -> Mapping[str, Mapping[str, float]]:
+        """Return, for each domain, the redundancy error of each modality on held-out rows, in nats, and the information kept."""
+        check_is_fitted(self)
+        layout = self.record_.layout
+        columns = ("information", *layout.modalities)
+        labels = layout.domain_labels or ("all rows",)
+        table = np.asarray(self.module_.conclusion.domains)
+        return {
+            str(label): dict(zip(columns, map(float, row), strict=True))
+            for label, row in zip(labels, table, strict=True)
+        }
+
+    @property
+    def restart_scores_(self) -> np.ndarray:
+        """Return the score of each restart on held-out rows; lower is better."""
+        check_is_fitted(self)
+        return np.asarray(self.module_.conclusion.scores)
+
+    @property
+    def agreement_(self) -> np.ndarray:
+        """Return how much each restart agrees with each other: 1 where they give the same latent, up to names of values."""
+        check_is_fitted(self)
+        return np.asarray(self.module_.conclusion.agreement)
+
+    def prototypes(self, X: DataLike) -> dict[str, np.ndarray]:
+        """Return the mean of each modality for each value of the latent: what the values look like.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+
+        Returns:
+            (values, ...) by modality, in the units of the data.
+        """
+        data = X if isinstance(X, Dataset) else Dataset(X)
+        probability = self.cluster_probabilities(data).astype(np.float64)
+        result = {}
+        for name in data.names:
+            weight = probability * data.observed[name][:, None]
+            rows = np.where(data.observed[name][:, None], np.asarray(data[name]).reshape(len(data), -1), 0.0)
+            mean = weight.T @ rows / np.maximum(weight.sum(axis=0), 1e-12)[:, None]
+            result[name] = mean.reshape(-1, *data.layout.shape(name))
+        return result

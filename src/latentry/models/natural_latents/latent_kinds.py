@@ -1,0 +1,281 @@
+"""The two kinds of latents: finitely many values, or numbers with Gaussian noise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from latentry.nets import product_of_experts
+
+__all__ = ["CategoricalLatent", "GaussianLatent", "LatentKind"]
+
+Rows = Float[Array, " rows"]
+Table = Float[Array, "rows columns"]
+_TINY = 1e-9
+_STEEPEST = 4.0  # a Gaussian latent is at least e^-4 wide: its information stays within reach of a batch
+
+
+@dataclass(frozen=True)
+class LatentKind(ABC):
+    """What networks say about a latent, and how two such answers are compared.
+
+    Args:
+        size: Number of values, or of columns.
+    """
+
+    size: int
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """Count the numbers that a network gives for each row."""
+
+    @abstractmethod
+    def of_network(self, raw: Table) -> Table:
+        """Return the distribution that a network's numbers stand for.
+
+        Args:
+            raw: (rows, outputs).
+
+        Returns:
+            Parameters of the distribution, (rows, outputs).
+        """
+
+    @abstractmethod
+    def product(
+        self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]
+    ) -> Table:
+        """Multiply a prior by the experts of the modalities that were observed.
+
+        Args:
+            prior: Of the latent.
+            experts: (rows, outputs) for each modality.
+            observed: 1 where a row has the modality.
+
+        Returns:
+            Parameters of the distribution, (rows, outputs).
+        """
+
+    @abstractmethod
+    def divergence(self, first: Table, second: Table) -> Rows:
+        """Compute D(first ‖ second) of each row, in nats.
+
+        Args:
+            first: Parameters of distributions.
+            second: Of others.
+
+        Returns:
+            One number a row.
+        """
+
+    @abstractmethod
+    def information(self, latent: Table, groups: Float[Array, "rows groups"], weight: Rows, key: PRNGKeyArray) -> Rows:
+        """Compute each row's part of I(X; Λ) within its group: the mean over its rows is a lower bound.
+
+        Args:
+            latent: Parameters of K(·|x).
+            groups: 1 in the column of the row's group.
+            weight: Of the rows.
+            key: Of draws.
+
+        Returns:
+            Nats, one number a row.
+        """
+
+    @abstractmethod
+    def moments(self, latent: Table) -> tuple[Table, Table]:
+        """Return mean and standard deviation: of numbers, or of the indicator of each value.
+
+        Args:
+            latent: Parameters of K(·|x).
+
+        Returns:
+            Two arrays (rows, size).
+        """
+
+
+@dataclass(frozen=True)
+class CategoricalLatent(LatentKind):
+    """A latent with finitely many values; its parameters are log-probabilities."""
+
+    @property
+    def outputs(self) -> int:
+        """Count the values."""
+        return self.size
+
+    def of_network(self, raw: Table) -> Table:
+        """Return log-probabilities.
+
+        Args:
+            raw: (rows, values).
+
+        Returns:
+            (rows, values).
+        """
+        return jax.nn.log_softmax(raw, axis=1)
+
+    def product(
+        self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]
+    ) -> Table:
+        """Add logits: exact where the modalities are independent given the latent.
+
+        Args:
+            prior: Logits.
+            experts: Logits of each modality.
+            observed: 1 where a row has the modality.
+
+        Returns:
+            (rows, values).
+        """
+        total = sum((observed[name][:, None] * raw for name, raw in experts.items()), start=prior[None, :])
+        return jax.nn.log_softmax(jnp.asarray(total), axis=1)
+
+    def divergence(self, first: Table, second: Table) -> Rows:
+        """Compute Σ p ln(p/q).
+
+        Args:
+            first: Log-probabilities.
+            second: Log-probabilities.
+
+        Returns:
+            One number a row.
+        """
+        return (jnp.exp(first) * (first - second)).sum(axis=1)
+
+    def information(self, latent: Table, groups: Float[Array, "rows groups"], weight: Rows, key: PRNGKeyArray) -> Rows:
+        """Compute Σ p ln(p/p̄), with the mean p̄ over the rows of the group.
+
+        Args:
+            latent: Log-probabilities.
+            groups: 1 in the column of the row's group.
+            weight: Of the rows.
+            key: Not used.
+
+        Returns:
+            Nats, one number a row.
+        """
+        mass = groups * weight[:, None]
+        mean = mass.T @ jnp.exp(latent) / jnp.maximum(mass.sum(axis=0), _TINY)[:, None]
+        return self.divergence(latent, jnp.log(groups @ mean + _TINY))
+
+    def moments(self, latent: Table) -> tuple[Table, Table]:
+        """Return the probability of each value, and the standard deviation of its indicator.
+
+        Args:
+            latent: Log-probabilities.
+
+        Returns:
+            Two arrays (rows, values).
+        """
+        probability = jnp.exp(latent)
+        return probability, jnp.sqrt(jnp.maximum(probability * (1 - probability), 0.0))
+
+
+@dataclass(frozen=True)
+class GaussianLatent(LatentKind):
+    """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales."""
+
+    @property
+    def outputs(self) -> int:
+        """Count means and scales."""
+        return 2 * self.size
+
+    def of_network(self, raw: Table) -> Table:
+        """Return means and bounded log-scales.
+
+        Args:
+            raw: (rows, outputs).
+
+        Returns:
+            (rows, outputs).
+        """
+        mean, log_scale = raw[:, : self.size], raw[:, self.size :]
+        return jnp.concatenate([mean, jnp.clip(log_scale, -_STEEPEST, _STEEPEST)], axis=1)
+
+    def product(
+        self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]
+    ) -> Table:
+        """Multiply Gaussian densities; the prior has unit variance.
+
+        Args:
+            prior: Means.
+            experts: Means and log-scales of each modality.
+            observed: 1 where a row has the modality.
+
+        Returns:
+            (rows, outputs).
+        """
+        safe = {name: self.of_network(raw) for name, raw in experts.items()}
+        means = {name: raw[:, : self.size] for name, raw in safe.items()}
+        scales = {name: raw[:, self.size :] for name, raw in safe.items()}
+        first = next(iter(means.values()))
+        before = (jnp.broadcast_to(prior, first.shape), jnp.zeros_like(first))
+        mean, scale = product_of_experts(means, scales, observed, before)
+        return jnp.concatenate([mean, jnp.log(scale)], axis=1)
+
+    def divergence(self, first: Table, second: Table) -> Rows:
+        """Compute Σ ln(s/σ) + (σ² + (μ − m)²)/(2s²) − ½.
+
+        Args:
+            first: Means and log-scales.
+            second: Others.
+
+        Returns:
+            One number a row.
+        """
+        return self.divergences(first, second).sum(axis=1)
+
+    def divergences(self, first: Table, second: Table) -> Table:
+        """Compute the divergence column by column: noise is independent, so that they add up.
+
+        Args:
+            first: Means and log-scales.
+            second: Others.
+
+        Returns:
+            (rows, columns).
+        """
+        (mean, log_scale), (other, other_log) = self._parts(first), self._parts(second)
+        wide = jnp.exp(-2 * other_log)
+        return other_log - log_scale + 0.5 * wide * (jnp.exp(2 * log_scale) + (mean - other) ** 2) - 0.5
+
+    def information(self, latent: Table, groups: Float[Array, "rows groups"], weight: Rows, key: PRNGKeyArray) -> Rows:
+        """Compute ln K(λ|x) − ln mean K(λ|x') for a draw λ, over the rows x' of the group (Poole et al., 2019).
+
+        Args:
+            latent: Means and log-scales.
+            groups: 1 in the column of the row's group.
+            weight: Of the rows.
+            key: Of the draw.
+
+        Returns:
+            Nats, one number a row, at most the logarithm of the rows in the group on average.
+        """
+        mean, log_scale = self._parts(latent)
+        drawn = mean + jnp.exp(log_scale) * jax.random.normal(key, mean.shape)
+        away = (drawn[:, None, :] - mean[None]) * jnp.exp(-log_scale)[None]
+        density = -(0.5 * away**2 + log_scale[None]).sum(axis=2)
+        near = groups @ (groups * weight[:, None]).T
+        near = near / jnp.maximum(near.sum(axis=1, keepdims=True), _TINY)
+        parts: Rows = jnp.diagonal(density) - jax.scipy.special.logsumexp(density + jnp.log(near + 1e-30), axis=1)
+        return parts
+
+    def moments(self, latent: Table) -> tuple[Table, Table]:
+        """Return mean and standard deviation.
+
+        Args:
+            latent: Means and log-scales.
+
+        Returns:
+            Two arrays (rows, columns).
+        """
+        mean, log_scale = self._parts(latent)
+        return mean, jnp.exp(log_scale)
+
+    def _parts(self, latent: Table) -> tuple[Table, Table]:
+        return latent[:, : self.size], latent[:, self.size :]

@@ -1,0 +1,146 @@
+"""The module of natural latents: a channel that sees every modality, and a student for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from latentry.contracts import LatentModule
+from latentry.data import Batch
+from latentry.models.natural_latents.latent_kinds import CategoricalLatent, LatentKind, Table
+from latentry.nets import Dense, Head, Network
+
+__all__ = ["Conclusion", "JointEncoder", "NaturalModule", "latents_of_rows"]
+
+
+class Conclusion(eqx.Module):
+    """What is noted at the end of a fit, on rows held out: arrays, so that a run folder holds them.
+
+    Args:
+        measured: 1 once there is a conclusion, 0 before.
+        group: For each value that was learned, the value that it was merged into.
+        kept: Number of values or columns that are left.
+        frontier: For each number of values, from 1 on: information, score, standard error of its distance from the best, and the
+            redundancy error of each modality.
+        domains: For each domain: information, and the redundancy error of each modality.
+        scores: Of each restart.
+        agreement: Between restarts, 1 where they give the same latent.
+    """
+
+    measured: Int[Array, ""]
+    group: Int[Array, " values"]
+    kept: Int[Array, ""]
+    frontier: Float[Array, "values columns"]
+    domains: Float[Array, "domains columns"]
+    scores: Float[Array, " restarts"]
+    agreement: Float[Array, "restarts restarts"]
+
+    @classmethod
+    def blank(cls, size: int, modalities: int, domains: int, restarts: int) -> Conclusion:
+        """Return a conclusion before there is one: every value is kept.
+
+        Args:
+            size: Values or columns.
+            modalities: How many.
+            domains: How many, at least 1.
+            restarts: How many.
+
+        Returns:
+            Zeros, in their shapes.
+        """
+
+        def unknown(*shape: int) -> jax.Array:
+            blank: jax.Array = jax.device_put(np.zeros(shape, dtype=np.float32))
+            return blank
+
+        return cls(
+            jax.device_put(np.zeros((), dtype=np.int32)),
+            jax.device_put(np.arange(size, dtype=np.int32)),
+            jax.device_put(np.asarray(size, dtype=np.int32)),
+            unknown(size, 3 + modalities),
+            unknown(domains, 1 + modalities),
+            unknown(restarts),
+            unknown(restarts, restarts),
+        )
+
+
+class JointEncoder(eqx.Module):
+    """Features of each modality, and a dense network on all of them."""
+
+    encoders: dict[str, Network]
+    top: Dense
+
+    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
+        features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
+        return self.top(jnp.concatenate(features))
+
+
+class NaturalModule(LatentModule):
+    """A channel K(λ|x) and students q_i(λ|x_i).
+
+    The channel of a complete row is a network of all modalities. That of a row with some missing is the product of the students
+    of the others, which is exact where the modalities are independent given the latent.
+    """
+
+    channel: JointEncoder
+    students: dict[str, Network]
+    prior: Float[Array, " size"]
+    heads: dict[str, Head]
+    factor: Float[Array, ""]  # of the redundancy errors, in training
+    conclusion: Conclusion
+    kind: LatentKind = eqx.field(static=True)
+
+    def latents(self, batch: Batch) -> tuple[Table, dict[str, Table]]:
+        """Return what the channel says of each row, and what each student does.
+
+        Args:
+            batch: Standardised rows.
+
+        Returns:
+            Parameters of distributions: of the channel, and by modality.
+        """
+        seen = {name: jax.vmap(head.features)(batch.values[name]) for name, head in self.heads.items()}
+        experts = {name: jax.vmap(student)(seen[name]) for name, student in self.students.items()}
+        alone = {
+            name: self.kind.product(self.prior, {name: raw}, {name: jnp.ones(len(raw))})
+            for name, raw in experts.items()
+        }
+        whole = self.kind.of_network(jax.vmap(self.channel)(seen))
+        part = self.kind.product(self.prior, experts, batch.observed)
+        complete = sum(batch.observed.values()) == len(self.students)
+        return jnp.where(jnp.asarray(complete)[:, None], whole, part), alone
+
+    def encode(self, batch: Batch, key: PRNGKeyArray) -> tuple[Table, Table]:
+        """Return mean and standard deviation of the latent; of a latent with values, the probabilities after merging.
+
+        Args:
+            batch: Standardised rows.
+            key: Not used.
+
+        Returns:
+            Two arrays (rows, values or columns); of merged values only the first are not 0.
+        """
+        latent = self.latents(batch)[0]
+        if isinstance(self.kind, CategoricalLatent):
+            merged = jnp.exp(latent) @ jax.nn.one_hot(self.conclusion.group, self.kind.size)
+            latent = jnp.log(merged + 1e-30)
+        return self.kind.moments(latent)
+
+
+def latents_of_rows(module: NaturalModule, batch: Batch, key: jax.Array) -> tuple[Table, dict[str, Table]]:
+    """Call :meth:`NaturalModule.latents`; a function of its own, so that compiled code is shared between modules.
+
+    Args:
+        module: Trained.
+        batch: Standardised rows.
+        key: Not used; functions of a batch all have it.
+
+    Returns:
+        Parameters of distributions: of the channel, and by modality.
+    """
+    return module.latents(batch)

@@ -1,0 +1,333 @@
+"""Natural latents against closed forms, exact tables and planted truth."""
+
+import copy
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm, spearmanr
+from sklearn.metrics import normalized_mutual_info_score
+
+import latentry as lt
+from latentry.data import Batch
+from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
+from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent
+from latentry.models.natural_latents.losses import NaturalityScore
+
+EQUAL = Weights(1.0, 1.0)
+SCORE = {"mediation": 1.0, "errors": 2.0, "mixtures": 0.0, "worst": 0.1, "noise": 0.0, "domains": 1, "numbers": ()}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A module whose channel and students are given tables."""
+
+    kind: object
+    channel: object
+    students: object
+    factor: float = 1.0
+
+    def latents(self, batch):
+        return self.channel, self.students
+
+
+def exact(law, channel):
+    """Every cell as a row with its probability as weight, the channel, and the best students, as logarithms."""
+    joint = law[..., None] * channel
+    axes = tuple(range(law.ndim))
+    students = {}
+    for i in axes:
+        table = joint.sum(axis=tuple(a for a in axes if a != i))
+        table = table / table.sum(axis=1, keepdims=True)
+        shape = [1] * law.ndim
+        shape[i] = law.shape[i]
+        spread = np.broadcast_to(table.reshape(*shape, -1), channel.shape)
+        students[f"x{i}"] = jnp.asarray(np.log(spread.reshape(law.size, -1)))
+    weight = jnp.asarray(1000 * law.ravel())
+    ones = {name: jnp.ones(law.size) for name in students}
+    rows = Batch({}, ones, None, weight)
+    return rows, jnp.asarray(np.log(channel.reshape(law.size, -1))), students
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 2)])
+def test_the_loss_is_the_sum_of_both_errors_less_the_total_correlation(shape):
+    """An independent implementation computes the errors from entropies of the whole table."""
+    rng = np.random.default_rng(0)
+    law = rng.dirichlet(np.ones(np.prod(shape))).reshape(shape)
+    channel = rng.dirichlet(np.ones(3), size=shape)
+    rows, latent, students = exact(law, channel)
+    loss, metrics = NaturalityScore(**SCORE)(Told(CategoricalLatent(3), latent, students), rows, jax.random.key(0))
+    wanted = lt.natural.weighted_score(law, channel) - lt.natural.total_correlation(law)
+    assert float(loss) == pytest.approx(float(wanted), abs=1e-5)
+    joint = np.moveaxis(law[..., None] * channel, -1, 0).reshape(3, -1)
+    assert float(metrics["information"]) == pytest.approx(lt.natural.mutual_information(joint, [0], [1]), abs=1e-5)
+
+
+def test_the_worst_domain_counts_and_the_mixture_is_paid_for():
+    """Two domains with different distributions: redundancy is their smooth maximum, information their mean."""
+    rng = np.random.default_rng(1)
+    laws = rng.dirichlet(0.5 * np.ones(9), size=2).reshape(2, 3, 3)
+    channel = rng.dirichlet(np.ones(2), size=(3, 3))
+    rows, latent, students = exact(laws.mean(axis=0), channel)
+    both = {name: jnp.tile(q, (2, 1)) for name, q in students.items()}
+    batch = Batch(
+        {}, {name: jnp.ones(18) for name in both}, jnp.repeat(jnp.arange(2), 9), jnp.asarray(1000 * laws.reshape(-1))
+    )
+    told = Told(CategoricalLatent(2), jnp.tile(latent, (2, 1)), both)
+    rule = SCORE | {"domains": 2, "worst": 0.01}
+    loss = float(NaturalityScore(**rule)(told, batch, jax.random.key(0))[0])
+    K = np.exp(np.asarray(latent)).reshape(9, 2)
+    kl = sum((K * (np.log(K) - np.asarray(q))).sum(axis=1) for q in students.values())
+    p = laws.reshape(2, 9)
+    means = p @ K
+    kept = [(p[j] * (K * np.log(K / means[j])).sum(axis=1)).sum() for j in range(2)]
+    smooth = 0.01 * np.log(np.mean(np.exp(2 * (p @ kl) / 0.01)))
+    assert loss == pytest.approx(smooth - np.mean(kept), abs=1e-4)
+    paid = float(NaturalityScore(**rule | {"mixtures": 0.7})(told, batch, jax.random.key(0))[0])
+    pooled = means.mean(axis=0)
+    domain_in_latent = np.mean([(m * np.log(m / pooled)).sum() for m in means])
+    assert loss - paid == pytest.approx(0.7 * domain_in_latent, abs=1e-4)
+
+
+def normal_quantiles(rows):
+    """A column as normal as can be: its own sampling adds nothing to the error."""
+    return norm.ppf((np.arange(rows) + 0.5) / rows)[:, None]
+
+
+def test_gaussian_information_and_divergence_have_their_closed_forms():
+    """I(X; X + N) = ½ ln(1 + 1/s²). The mean of 20 draws of 800 rows misses by six standard errors less than once in 10^8 runs."""
+    rows = 800
+    mean = normal_quantiles(rows)
+    latent = jnp.asarray(np.hstack([mean, np.full((rows, 1), np.log(0.5))]))
+    ones = jnp.ones((rows, 1))
+    measure = jax.jit(lambda key: GaussianLatent(1).information(latent, ones, ones[:, 0], key))
+    parts = np.concatenate([np.asarray(measure(jax.random.key(i))) for i in range(20)])
+    error = 6 * parts.std() / np.sqrt(len(parts))
+    assert error < 0.05
+    assert abs(parts.mean() - 0.5 * np.log(5)) < error
+    answers = Answers(mean, (mean + 0.3,), np.ones((rows, 1)), np.zeros(rows, int), 0.5 + 0 * mean, (0.7 + 0 * mean,))
+    assert answers.divergences()[0, 0] == pytest.approx(np.log(0.7 / 0.5) + (0.25 + 0.09) / 0.98 - 0.5)
+    p, q = jnp.array([[0.3, -1.0, 0.2, 0.1]]), jnp.array([[0.0, 0.5, 0.4, -0.3]])
+    m, s, n, t = np.array([0.3, -1]), np.exp([0.2, 0.1]), np.array([0, 0.5]), np.exp([0.4, -0.3])
+    wanted = (np.log(t / s) + (s**2 + (m - n) ** 2) / (2 * t**2) - 0.5).sum()
+    assert float(GaussianLatent(2).divergence(p, q)[0]) == pytest.approx(wanted, abs=1e-5)
+
+
+def noisy_answers(seed=0, rows=400, values=5):
+    rng = np.random.default_rng(seed)
+    latent = rng.dirichlet(0.3 * np.ones(values), size=rows)
+    students = tuple(0.7 * latent + 0.3 * rng.dirichlet(np.ones(values), size=rows) for _ in range(2))
+    return Answers(latent, students, np.ones((rows, 2)), np.arange(rows) % 2)
+
+
+def test_merging_takes_the_cheapest_pair():
+    """Every pair is tried by hand."""
+    answers = noisy_answers()
+    path = merging_values(answers, EQUAL)
+    assert [int(group.max()) + 1 for group in path] == [1, 2, 3, 4, 5]
+
+    def score(group):
+        return scored(answers.merged(np.asarray(group)), EQUAL)[0].mean()
+
+    by_hand = []
+    for a in range(4):
+        for b in range(a + 1, 5):
+            group = np.array([a if v == b else v - (v > b) for v in range(5)])
+            by_hand.append(score(group))
+    assert score(path[3]) == pytest.approx(min(by_hand), abs=1e-12)
+
+
+def test_two_names_for_one_value_are_merged():
+    answers = noisy_answers(values=3)
+    half = np.repeat(np.eye(3), [1, 1, 2], axis=0)  # the third value has two names
+    split = (half / half.sum(axis=0)).T
+    doubled = Answers(
+        answers.latent @ split, tuple(q @ split for q in answers.students), answers.observed, answers.domain
+    )
+    group = merging_values(doubled, EQUAL)[2]
+    assert group[2] == group[3]
+    assert len({group[0], group[1], group[2]}) == 3
+
+
+def test_the_bend_is_the_smallest_that_is_as_good():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=200)
+    rows = [noise, noise - 0.5 + 0.01 * rng.normal(size=200), noise - 0.505, noise - 0.506]
+    assert bend(rows)[0] == 1
+
+
+def test_a_column_of_noise_is_dropped_first():
+    """Of two columns one is shared by both students and one is private."""
+    rng = np.random.default_rng(0)
+    shared, private = rng.normal(size=(2, 300, 1))
+    latent, scale = np.hstack([private, shared]), np.full((300, 2), 0.2)
+    student, wide = np.hstack([0 * private, shared]), np.hstack([np.ones((300, 1)), np.full((300, 1), 0.25)])
+    answers = Answers(latent, (student, student), np.ones((300, 2)), np.zeros(300, dtype=int), scale, (wide, wide))
+    assert dropping_columns(answers, EQUAL)[0].tolist() == [1]
+
+
+# Fits ---------------------------------------------------------------------------------------
+
+
+def planted(rows=500, modalities=2, domains=1, seed=0):
+    """Three values behind bent views with private noise in each."""
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, size=rows)
+    views = {}
+    for i in range(modalities):
+        centres = 3 * rng.normal(size=(3, 2))
+        inner = np.hstack([centres[z] + 0.1 * rng.normal(size=(rows, 2)), rng.normal(size=(rows, 2))])
+        views[f"m{i}"] = np.tanh(0.4 * inner @ rng.normal(size=(4, 4))) + 0.02 * rng.normal(size=(rows, 4))
+    return views, z, np.arange(rows) % domains if domains > 1 else None
+
+
+SMALL = {"epochs": 150, "hidden": (16,), "batch_size": 64, "learning_rate": 1e-2, "progress": False, "restarts": 2}
+
+
+@pytest.fixture(scope="module")
+def learned():
+    views, z, domain = planted(domains=2)
+    views["m1"] = views["m1"].copy()
+    views["m1"][:60] = np.nan
+    data = lt.Dataset(views, domain=domain)
+    return lt.NaturalLatents(values="auto", **SMALL).fit(data), data, z
+
+
+def test_planted_values_are_found_and_counted(learned):
+    """A wrong number of values, or one value taken for another, fails both."""
+    model, data, z = learned
+    assert model.n_features_out == 3
+    assert normalized_mutual_info_score(z, model.channel(data).most_likely) > 0.98
+    assert [point.size for point in model.frontier_ if point.chosen] == [3]
+    assert max(model.frontier_[2].errors.values()) < 0.1
+    assert model.frontier_[2].information == pytest.approx(np.log(3), abs=0.1)
+    assert model.frontier_[0].score == pytest.approx(0, abs=1e-6), "one value says nothing, and errs in nothing"
+
+
+def test_restarts_are_ranked_and_agree(learned):
+    model = learned[0]
+    assert model.agreement_.shape == (2, 2)
+    assert model.agreement_[0, 1] > 0.9
+    assert np.isfinite(model.restart_scores_).all()
+
+
+def test_each_domain_has_its_errors(learned):
+    table = learned[0].domain_errors_
+    assert set(table) == {"0", "1"}
+    assert all(set(row) == {"information", "m0", "m1"} for row in table.values())
+    assert max(row["m0"] for row in table.values()) < 0.15
+
+
+def test_any_modality_tells_the_latent(learned):
+    """What one modality alone says is its student; both are near the channel here."""
+    model, data, z = learned
+    for name in ("m0", "m1"):
+        seen = np.asarray(data.observed[name])
+        alone = model.channel(data.take(np.flatnonzero(seen)).select(name)).most_likely
+        assert normalized_mutual_info_score(z[seen], alone) > 0.9
+
+
+def test_prototypes_are_means_of_each_value(learned):
+    model, data, _ = learned
+    hard = model.channel(data).most_likely
+    wanted = np.array([np.asarray(data["m0"])[hard == v].mean(axis=0) for v in range(3)])
+    assert np.allclose(model.prototypes(data)["m0"], wanted, atol=0.02)
+
+
+def test_a_run_folder_holds_the_frontier(learned, tmp_path):
+    model, data, _ = learned
+    model.save(tmp_path / "run")
+    back = lt.load(tmp_path / "run")
+    assert back.frontier_ == model.frontier_
+    assert (back.agreement_ == model.agreement_).all()
+    assert (back.transform(data) == model.transform(data)).all()
+
+
+def test_a_resumed_fit_is_the_same(tmp_path):
+    views, _, _ = planted(rows=120)
+    settings = SMALL | {
+        "epochs": 4,
+        "values": 2,
+    }
+    whole = lt.NaturalLatents(**settings).fit(views)
+
+    class Stop(Exception):
+        pass
+
+    class Stopping:
+        def log(self, row):
+            if (row["restart"], row["phase"]) == (1, "settle"):
+                raise Stop
+
+    with pytest.raises(Stop):
+        lt.NaturalLatents(**settings).fit(views, run=tmp_path / "run", save_every=1, logger=Stopping())
+    again = lt.NaturalLatents(**settings).fit(views, run=tmp_path / "run", resume=True)
+    assert again.frontier_ == whole.frontier_
+    assert (again.restart_scores_ == whole.restart_scores_).all()
+    assert lt.load(tmp_path / "run").frontier_ == whole.frontier_
+
+
+def test_columns_in_place_of_values():
+    """One shared number behind two views: the latent is a function of it, beyond what either view alone tells."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(500, 1))
+    views = {n: np.hstack([z + 0.1 * rng.normal(size=(500, 1)), rng.normal(size=(500, 2))]) for n in ("a", "b")}
+    model = lt.NaturalLatents(latent_dim=1, **SMALL | {"restarts": 1}).fit(views)
+    latent = model.transform(views)[:, 0]
+    assert abs(spearmanr(latent, z[:, 0]).statistic) > 0.95
+    assert len(model.frontier_) == 1
+    with pytest.raises(lt.DataError, match="latent_dim=1: .*values="):
+        model.cluster_probabilities(views)
+
+
+def test_it_certifies_and_has_a_page(learned, tmp_path):
+    model, data, _ = learned
+    certificate = lt.certify(model, data, only=["fit", "natural"], epsilon=0.2)
+    assert certificate.split["origin"] == "validation"
+    assert "NaturalLatents" in certificate.to_html(tmp_path / "report.html")
+
+
+# Bad input ----------------------------------------------------------------------------------
+
+
+def refused(data, match, **settings):
+    model = lt.NaturalLatents(**{"values": 4, "epochs": 1, "progress": False} | settings)
+    before = copy.copy(vars(model))
+    with pytest.raises(lt.DataError, match=match):
+        model.fit(data)
+    assert vars(model) == before
+
+
+def test_data_from_which_nothing_shared_can_be_learned():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 60, 6))
+    refused(x, r'only modality. Cut it into blocks: lt.Dataset\(\{"first": x\[:, :3\]')
+    refused({"a": x, "b": 3 * x + 1}, "modalities 'a', 'b': copies of each other.*Drop one")
+    refused({"a": x, "b": y}, "values=40: 60 rows .* too few. Give 30 values or fewer", values=40)
+    few = lt.Dataset({"a": x, "b": y}, domain=np.repeat(["big", "tiny"], [55, 5]))
+    refused(few, "domain 'tiny': 5 rows are too few.*join it with another")
+    apart = {
+        "a": np.where(np.arange(60)[:, None] < 30, x, np.nan),
+        "b": np.where(np.arange(60)[:, None] < 30, np.nan, y),
+    }
+    refused(apart, "no row has two modalities")
+    refused(lt.Dataset({"a": x, "b": y}, domain=rng.normal(size=(60, 1))), "domain: it is continuous.*Give labels")
+
+
+def test_parameters_that_contradict_each_other():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 6))
+    views = {"a": x, "b": y}
+    refused(views, "values=4: .*latent_dim=2 asks for columns. Give one of the two", latent_dim=2)
+    refused(views, 'values=1: not a whole number of at least 2. Give one, or "auto"', values=1)
+    refused(
+        views, "values='auto': it is chosen on held-out rows. Set validation above 0", values="auto", validation=0.0
+    )
+    refused(views, "training__beta=2", training=lt.models.Training(beta=2.0))
+
+
+def test_latents_that_were_copied_by_noise_are_no_copies():
+    x = np.random.default_rng(0).normal(size=(60, 6))
+    noisy = x + 0.1 * np.random.default_rng(1).normal(size=x.shape)
+    assert lt.NaturalLatents(values=2).study(lt.Dataset({"a": x, "b": noisy})).rows == 60
