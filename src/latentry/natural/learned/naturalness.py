@@ -72,7 +72,7 @@ def naturalness(
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.integers(0, 2, 2000)
-    >>> views = Dataset({"left": z + 2 * rng.integers(0, 2, 2000), "right": z + 2 * rng.integers(0, 2, 2000)})
+    >>> views = Dataset({name: (z + 2 * rng.integers(0, 2, 2000))[:, None] for name in ("left", "right")})
     >>> print(round(naturalness(views, z, labels=("left", "right")).score.value, 1))
     -0.7
 
