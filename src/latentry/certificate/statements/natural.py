@@ -281,7 +281,7 @@ def _beyond(errors: Errors, name: str, level: float) -> Iterator[Statement]:
     if against:
         place = "" if len(rows) == 1 else f" in {joined(row['place'] for row in against)}"
         shared = f"{modalities} still share at least {at_least(least)} nats{place}"
-        sentence = f"Given {name}, {shared}: {name} is not all that they have in common."
+        sentence = f"Given {name}, {shared}: {name} {are(name)} not all that they have in common."
         yield Statement(
             "natural",
             errors.latent,
