@@ -13,6 +13,8 @@ __all__ = ["Feed"]
 
 RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
 _SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
+_FEW_ROWS = 16  # batches of fewer rows than asked for have at least so many
+_FEW_STEPS = 16  # small windows have at least so many steps
 
 
 Seed = tuple[int, ...] | None  # None keeps rows in their own order
@@ -21,11 +23,14 @@ Seed = tuple[int, ...] | None  # None keeps rows in their own order
 class Feed:
     """The rows of a dataset as windows of batches, in the order of its plan.
 
+    A program is compiled for each shape. So windows of data in memory are filled up to round numbers of steps, and batches of
+    few rows to round numbers of rows: fits to nearly as many rows, as in cross-validation, use the same programs.
+
     Feeds that are used together have the same ``placement``: the first feed's.
     """
 
     def __init__(self, data: Dataset, batch: int, placement: Placement | None = None) -> None:
-        batch = min(batch, len(data))
+        batch = min(batch, filled_rows(len(data)))
         self.placement = Placement(batch) if placement is None else placement
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices split it
         self.data, self.plan = data, Plan.of(data, whole)
@@ -68,10 +73,53 @@ class Feed:
         return self._order[1]
 
     def _read(self, index: np.ndarray) -> Batch:
+        if self.count == 1 and not self.data.is_lazy:
+            full = filled_steps(len(index), 4 * index.shape[1] * self.data.layout.size)
+            index = np.pad(index, ((0, full - len(index)), (0, 0)), constant_values=-1)
         if self.resident is None:
             return self.placement.window(assemble(self.data, index))
         picked: Batch = _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
         return picked
+
+
+def filled_rows(rows: int) -> int:
+    """Return to how many rows a batch that holds all rows is filled up.
+
+    Args:
+        rows: Of the data.
+
+    Returns:
+        At least 16, then a number that is at most a quarter larger than ``rows``.
+
+    >>> [filled_rows(rows) for rows in (3, 45, 100, 188, 225)]
+    [16, 48, 112, 192, 256]
+    """
+    return max(_FEW_ROWS, _rounded(rows, 4))
+
+
+def filled_steps(steps: int, size: int) -> int:
+    """Return to how many steps a window in memory is filled up.
+
+    Args:
+        steps: Of the window.
+        size: Bytes of a step.
+
+    Returns:
+        A power of two from 16 on while such a window is small; else a number that is at most an eighth larger than ``steps``.
+
+    >>> [filled_steps(steps, 1000) for steps in (1, 17, 100)], [filled_steps(steps, 1 << 20) for steps in (1, 17, 100)]
+    ([16, 32, 128], [1, 18, 104])
+    """
+    power = max(_FEW_STEPS, 1 << (steps - 1).bit_length())
+    if power * size <= _SMALL_BYTES:
+        return power
+    return _rounded(steps, 8)
+
+
+def _rounded(number: int, parts: int) -> int:
+    # The next number in a grid that cuts the way from a power of two to the next one into so many parts.
+    apart = max(1, (1 << (number - 1).bit_length()) // (2 * parts))
+    return -(-number // apart) * apart
 
 
 @jax.jit
