@@ -14,7 +14,7 @@ demo: $(READY)
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	@$(BIN)/python docs/browser.py
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 # With the lowest and the newest dependencies that pyproject.toml allows; ONLY=lowest or ONLY=newest for one of them.
 test-bounds:

@@ -4,7 +4,14 @@ import pytest
 import latentry as lt
 from latentry.models import choose
 
-SMALL = {"flow__blocks": 1, "flow__components": 2, "epochs": 6, "batch_size": 64, "progress": False}
+SMALL = {
+    "flow__blocks": 1,
+    "flow__components": 2,
+    "flow__optimiser": "adam",
+    "epochs": 6,
+    "batch_size": 64,
+    "progress": False,
+}
 
 
 def test_the_better_model_is_chosen_by_rows_that_none_saw():

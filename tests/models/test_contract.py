@@ -3,9 +3,7 @@
 import copy
 import json
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,14 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import latentry as lt
 from latentry.contracts import DecodesLatents, HasLikelihood, Reconstructs, Samples, SamplesByDomain
-from latentry.data import GaussianChannel, Plan
+from latentry.data import GaussianChannel
 from latentry.models import MODELS
-from latentry.models.domain_prior import Priors
 
 pytestmark = pytest.mark.usefixtures("few_tries_in_module")
 
 QUICK = {"latent_dim": 2, "epochs": 2, "batch_size": 32, "progress": False}
-FLOW = {"flow__blocks": 1, "flow__components": 2, "domain_prior__hidden": (4,)}
+# The lighter optimiser: the other one, which has tests of its own, takes two to three times as long to compile.
+FLOW = {"flow__blocks": 1, "flow__components": 2, "flow__optimiser": "adam", "domain_prior__hidden": (4,)}
 SMALL = {  # what makes a model small enough for a test; what is fixed there cannot be changed
     "vae": {"hidden": (4,)},
     "ivae": {"hidden": (4,), **FLOW},
@@ -45,49 +43,11 @@ def quick(name, **changes):
     return MODELS[name]().set_params(**settings)
 
 
-# A program is compiled for each shape of scikit-learn's data: one phase instead of three, and the lighter optimiser.
-LIGHT = {
-    "ivae": {"estimation": "elbo"},
-    "iflow": {"flow__optimiser": "adam"},
-    "cgvae": {"flow__optimiser": "adam", "sparsity": 0.0},
-}
-
-
-def rounded(count, least):
-    """The next power of two."""
-    return max(least, 1 << (count - 1).bit_length())
-
-
-@pytest.fixture
-def shared_programs(monkeypatch):
-    """Tables of about as many rows share programs: what has a length of its own for each number of rows is filled up to 2^k.
-
-    These are windows of batches, of which the last are then never used; CausalPIMA's reading of each row, of which the last stand
-    for no row; and the domains of some rows, from which new rows take theirs, which are repeated.
-    """
-    cut, built, seen = Plan.windows, lt.CausalPIMA.build, Priors.seen
-
-    def windows(plan, order):
-        whole = cut(plan, order)
-        more = rounded(len(whole[0]), 16) - len(whole[0])
-        return [np.pad(index, ((0, more), (0, 0)), constant_values=-1) for index in whole]
-
-    def build(model, key):
-        module = built(model, key)
-        more = np.full(rounded(len(module.labels), 64), -1, np.int32)
-        return eqx.tree_at(lambda tree: tree.labels, module, jnp.asarray(more))
-
-    def domains(priors):
-        found = np.asarray(seen(priors))
-        return jnp.asarray(np.resize(found, (rounded(len(found), 64), *found.shape[1:])))
-
-    monkeypatch.setattr(Plan, "windows", windows)
-    monkeypatch.setattr(lt.CausalPIMA, "build", build)
-    monkeypatch.setattr(Priors, "seen", domains)
+# A program is compiled for each shape of scikit-learn's data: one phase instead of several.
+LIGHT = {"ivae": {"estimation": "elbo"}, "cgvae": {"sparsity": 0.0}}
 
 
 @pytest.mark.filterwarnings("ignore:domain .* has only")  # scikit-learn's rows are few
-@pytest.mark.usefixtures("shared_programs")
 @parametrize_with_checks([quick(name, latent_dim=1, batch_size=2, **LIGHT.get(name, {})) for name in TABLES])
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -99,13 +59,23 @@ def name(request):
 
 
 class Fitted(dict):
-    """Models by name, fitted when they are first asked for."""
+    """Models by name, fitted when they are first asked for, and the names of the programs that were traced for it."""
 
     def __init__(self, rows_for):
-        self.rows_for = rows_for
+        self.rows_for, self.traced = rows_for, {}
 
     def __missing__(self, name):
-        self[name] = quick(name).fit(self.rows_for[name])
+        traced = self.traced[name] = []
+
+        def listen(event, duration, **about):
+            if event == "/jax/core/compile/jaxpr_trace_duration":
+                traced.append(about.get("fun_name"))
+
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        try:
+            self[name] = quick(name).fit(self.rows_for[name])
+        finally:
+            jax.monitoring.unregister_event_duration_listener(listen)
         return self[name]
 
 
@@ -134,19 +104,13 @@ def fitted(rows_for):
 
 def test_fit_twice_is_fit_once(name, rows, fitted):
     model = fitted[name]
-    assert (
-        quick(
-            name,
-        )
-        .fit(rows)
-        .transform(rows)
-        == model.transform(rows)
-    ).all()
+    assert (quick(name).fit(rows).transform(rows) == model.transform(rows)).all()
     assert (clone(model).fit(rows).transform(rows) == model.transform(rows)).all()
 
 
 def test_another_seed_is_another_fit(name, rows, fitted):
-    assert (quick(name, seed=1).fit(rows).transform(rows) != fitted[name].transform(rows)).any()
+    model = fitted[name]
+    assert (quick(name, seed=1).fit(rows).transform(rows) != model.transform(rows)).any()
 
 
 def test_outputs_are_numpy_of_the_right_shape(name, rows, fitted):
@@ -268,7 +232,8 @@ def test_a_loaded_model_refuses_other_features(name, curved, fitted, tmp_path):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_columns_are_known_by_name(name, curved, tmp_path):
+def test_columns_are_known_by_name(name, curved, fitted, tmp_path):
+    fitted[name]  # whose programs are counted when it is fitted first
     named = lt.Dataset(curved["x"], domain=curved.domain, columns={"x": list("abcdef")})
     quick(name).fit(named).save(tmp_path / "run")
     back = lt.load(tmp_path / "run")
@@ -294,25 +259,20 @@ def test_wrong_weights_are_named(name, rows, fitted, tmp_path):
         lt.load(tmp_path / "run")
 
 
-def test_one_fit_compiles_each_program_once(name, rows, fitted):
-    phases = fitted[name].phases()
+def test_one_fit_compiles_each_program_once(name, fitted):
+    phases, traced = fitted[name].phases(), fitted.traced[name]
     if phases[0].update is not None:
         pytest.skip("takes its steps itself")
-    compiled = []
-
-    def listen(event, duration, **about):
-        if event == "/jax/core/compile/jaxpr_trace_duration":
-            compiled.append(about.get("fun_name"))
-
-    rows = rows.take(np.arange(290))  # shapes that no other test has: nothing is compiled yet
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        quick(name, batch_size=23).fit(rows)
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
-    counts = {program: compiled.count(program) for program in ("_many_steps", "_evaluate_many")}
+    counts = {program: traced.count(program) for program in ("_many_steps", "_evaluate_many")}
     different = {phase.recipe for phase in phases}  # phases that differ in length and rate alone share programs
     assert counts == dict.fromkeys(counts, len(different))
+
+
+def test_fits_to_nearly_as_many_rows_share_programs(name, rows, fitted):
+    fitted[name]
+    traced = Fitted({name: rows.take(np.arange(295))})
+    traced[name]
+    assert not {"_many_steps", "_evaluate_many", "_one_step"} & set(traced.traced[name])
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -16,6 +16,7 @@ SMALL = {
     "hidden": (32, 32),
     "flow__blocks": 3,
     "flow__components": 6,
+    "flow__optimiser": "adam",
     "batch_size": 64,
     "progress": False,
 }

@@ -83,7 +83,11 @@ def test_groups():
 
 def test_restarts_begin_at_each_in_turn_and_then_by_chance():
     data = lt.generators.sparse_mixing(latents=3, rows_per_domain=300, seed=0)
-    model = lt.CGVAE().set_params(epochs=1, flow__blocks=1, flow__components=2, restarts=1, progress=False).fit(data)
+    model = (
+        lt.CGVAE()
+        .set_params(epochs=1, flow__blocks=1, flow__components=2, flow__optimiser="adam", restarts=1, progress=False)
+        .fit(data)
+    )
     starts = model.priors.facts.starts
     module = model.module_
     begun = [np.asarray(model.begun(module, restart).inner.flow.last.weight) for restart in range(len(starts) + 1)]

@@ -11,6 +11,7 @@ from latentry.training.loop import Task, blank_trees
 from latentry.training.model_updates import Update
 from latentry.training.named_arrays import fill, to_named
 from latentry.training.phase import SCHEDULES, Loss, Module, Phase
+from latentry.training.round_sizes import filled_rows
 from latentry.training.run import run
 from latentry.training.soap import scale_by_soap
 from latentry.training.state import RunState
@@ -34,6 +35,7 @@ __all__ = [
     "blank_trees",
     "epochs_of",
     "fill",
+    "filled_rows",
     "map_rows",
     "holds_run",
     "operations_per_row",

@@ -8,13 +8,11 @@ import numpy as np
 
 from latentry.data import Batch, Dataset, Plan, assemble
 from latentry.training.devices import Placement
+from latentry.training.round_sizes import SMALL_BYTES, filled_rows, filled_steps
 
 __all__ = ["Feed"]
 
 RESIDENT_BYTES = 2 << 30  # up to here the whole data live on the device
-_SMALL_BYTES = 1 << 20  # up to here windows are put together on the host: a program for it would take longer to compile
-_FEW_ROWS = 16  # batches of fewer rows than asked for have at least so many
-_FEW_STEPS = 16  # small windows have at least so many steps
 
 
 Seed = tuple[int, ...] | None  # None keeps rows in their own order
@@ -35,8 +33,9 @@ class Feed:
         whole = -(-batch // self.placement.count) * self.placement.count  # filled up where devices split it
         self.data, self.plan = data, Plan.of(data, whole)
         size = 4 * len(data) * data.layout.size
-        self._small = not data.is_lazy and size <= _SMALL_BYTES
-        fits = not data.is_lazy and _SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
+        # A program that puts windows together on the device would take longer to compile than small ones take on the host.
+        self._small = not data.is_lazy and size <= SMALL_BYTES
+        fits = not data.is_lazy and SMALL_BYTES < size <= RESIDENT_BYTES and self.placement.count == 1
         self.resident = jax.device_put(assemble(data, np.arange(len(data)))) if fits else None
         self._held: tuple[tuple[Seed, int], Batch] | None = None
         self._order: tuple[Seed, list[np.ndarray]] | None = None
@@ -80,46 +79,6 @@ class Feed:
             return self.placement.window(assemble(self.data, index))
         picked: Batch = _pick(self.resident, jax.device_put(np.where(index < 0, 0, index)), jax.device_put(index >= 0))
         return picked
-
-
-def filled_rows(rows: int) -> int:
-    """Return to how many rows a batch that holds all rows is filled up.
-
-    Args:
-        rows: Of the data.
-
-    Returns:
-        At least 16, then a number that is at most a quarter larger than ``rows``.
-
-    >>> [filled_rows(rows) for rows in (3, 45, 100, 188, 225)]
-    [16, 48, 112, 192, 256]
-    """
-    return max(_FEW_ROWS, _rounded(rows, 4))
-
-
-def filled_steps(steps: int, size: int) -> int:
-    """Return to how many steps a window in memory is filled up.
-
-    Args:
-        steps: Of the window.
-        size: Bytes of a step.
-
-    Returns:
-        A power of two from 16 on while such a window is small; else a number that is at most an eighth larger than ``steps``.
-
-    >>> [filled_steps(steps, 1000) for steps in (1, 17, 100)], [filled_steps(steps, 1 << 20) for steps in (1, 17, 100)]
-    ([16, 32, 128], [1, 18, 104])
-    """
-    power = max(_FEW_STEPS, 1 << (steps - 1).bit_length())
-    if power * size <= _SMALL_BYTES:
-        return power
-    return _rounded(steps, 8)
-
-
-def _rounded(number: int, parts: int) -> int:
-    # The next number in a grid that cuts the way from a power of two to the next one into so many parts.
-    apart = max(1, (1 << (number - 1).bit_length()) // (2 * parts))
-    return -(-number // apart) * apart
 
 
 @jax.jit

@@ -60,7 +60,7 @@ from latentry.models.estimator import (
 )
 from latentry.models.networks import Design, NegativeElbo, Networks, observe
 from latentry.nets import Build, Expert, Network
-from latentry.training import Loss, Module, Phase
+from latentry.training import Loss, Module, Phase, filled_rows
 
 __all__ = ["CausalPIMA"]
 
@@ -227,7 +227,7 @@ class CausalPIMA(
             experts={name: self._expert(name, expert, nodes) for name, expert in (self.experts or {}).items()},
             own=self._own_decoders(clusters, jax.random.fold_in(key, 2)),
             counts=jnp.ones((len(nodes.experiments.free), clusters)),
-            labels=jnp.full(self.record_.rows, -1, jnp.int32),
+            labels=jnp.full(filled_rows(self.record_.rows, 64), -1, jnp.int32),
             age=jnp.zeros((), jnp.int32),
             sampled=self.mixture.gamma == "sample",
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from latentry.data import Dataset, blocks
 from latentry.errors import DataError, DataWarning
+from latentry.training import filled_rows
 
 __all__ = ["DomainFacts", "check_columns", "check_domain", "domain_facts"]
 
@@ -78,7 +79,8 @@ def domain_facts(data: Dataset, seed: int) -> DomainFacts:
     if data.domain is None:
         return DomainFacts(none, none, none, none)
     values = data.domain.values
-    some = values[np.random.default_rng(seed).permutation(len(data))[:_SEEN]]
+    order = np.random.default_rng(seed).permutation(len(data))
+    some = values[np.resize(order, min(_SEEN, filled_rows(len(data), 64)))]  # a few rows twice, to fill up the shape
     if not data.domain.is_continuous:
         return DomainFacts(some, np.bincount(values, minlength=data.domain.size), none, none)
     return DomainFacts(some, none, values.mean(axis=0), values.std(axis=0))
