@@ -22,7 +22,7 @@ from latentry.generators import finite_laws
 from common import HERE, provenance, publish, table
 
 KEPT = HERE / ".data" / "honesty_natural.jsonl"
-FIRST = 5000  # of the seeds
+FIRST = 6000  # of the seeds
 EPSILON = 0.2
 POSITIVE = ("certified", "supported")
 INDEPENDENT = "rows are independent"
@@ -250,28 +250,28 @@ ROWS = [
     Row("1 subjects, groups=", lambda s: subjects(s, "shuffled", groups=True), 100, "not certified", _not_positive),
     Row("1 a state that lasts, no time=", slow, 100, "not certified", _not_positive),
     Row("1 a state that lasts, time=", lambda s: slow(s, timed=True), 100, "not certified", _not_positive),
-    Row("1 copies of numbers", copies, 50, "cannot say", _is("cannot say")),
+    Row("1 copies of numbers", copies, 100, "cannot say", _is("cannot say")),
     Row("1 sound: groups of three rows", few_per_group, 100, "certified", _is("certified")),
     Row(
         "2 shared outside of the leading components",
         hidden_direction,
-        20,
+        100,
         "refuted or cannot say",
         _is("refuted", "cannot say"),
     ),
     Row(
         "2 sound: nothing shared, 20 columns",
         lambda s: hidden_direction(s, shared=False),
-        20,
+        100,
         "mediation not refuted",
         _not_refuted,
     ),
-    Row("4 sound: data and audit have one seed", same_seed, 100, "mediation not refuted", _is("not refuted")),
-    Row("12 sound: rounded to 0.25, noise 0.5", rounded, 100, "mediation not refuted", _is("not refuted")),
-    Row("12 sound: rounded to 0.25, noise 0.1", lambda s: rounded(s, 0.1), 30, "mediation not refuted", _not_refuted),
-    Row("12 sound: zeros in half of the rows", zero_inflated, 30, "mediation not refuted", _not_refuted),
-    Row("13 Gaussian family, e and e²", lambda s: gaussian(s, square=True), 50, "not certified", _not_positive),
-    Row("13 sound: Gaussian family", gaussian, 50, "mediation certified", _is("certified")),
+    Row("4 sound: data and audit have one seed", same_seed, 100, "mediation not refuted", _not_refuted),
+    Row("12 sound: rounded to 0.25, noise 0.5", rounded, 100, "mediation not refuted", _not_refuted),
+    Row("12 sound: rounded to 0.25, noise 0.1", lambda s: rounded(s, 0.1), 100, "mediation not refuted", _not_refuted),
+    Row("12 sound: zeros in half of the rows", zero_inflated, 100, "mediation not refuted", _not_refuted),
+    Row("13 Gaussian family, e and e²", lambda s: gaussian(s, square=True), 100, "not certified", _not_positive),
+    Row("13 sound: Gaussian family", gaussian, 100, "mediation certified", _is("certified")),
     Row("16 Λ is the domain", domain_latent, 100, "said to be empty", _named("function of the domain")),
     Row("16 copied modality", copied, 100, "said to be empty", _named("share 1 of their columns")),
     Row("16 overlapping blocks", overlapping, 100, "said to be empty", _named("share 1 of their columns")),
@@ -293,11 +293,17 @@ ROWS = [
     Row(
         "18 sound: one constant column",
         constants,
-        20,
+        100,
         "one answer, not refuted",
-        lambda v: v.sentence != "they differ.",
+        lambda v: v.sentence != "they differ." and not v.refuted,
     ),
-    Row("18 sound: only constants", all_constant, 10, "one answer, not refuted", _is("not refuted")),
+    Row(
+        "18 sound: only constants",
+        all_constant,
+        100,
+        "one answer, not refuted",
+        lambda v: v.sentence != "they differ." and not v.refuted,
+    ),
     Row("sound: planted labels, two domains", planted, 100, "certified", _is("certified")),
     Row("sound: bent views", bent, 100, "mediation not refuted", _not_refuted),
 ]
