@@ -116,7 +116,8 @@ def test_trees_of_too_few_rows_know_the_averages():
 def test_no_leaf_of_a_tree_has_fewer_rows_than_it_must(rng):
     for count in (30, 60, 133, 400):
         codes = boosted_trees.quantile_cuts(x := rng.standard_normal((count, 3)))(x)
-        grown = boosted_trees._Grower(codes).grow(rng.standard_normal((count, 2)), np.ones((count, 1)))
+        ones = np.ones((count, 1), dtype=np.int64)
+        grown = boosted_trees._Grower(codes, ones).grow(rng.standard_normal((count, 2)), ones.astype(float))
         sizes = np.bincount(grown.leaves(codes), minlength=2**boosted_trees._DEPTH)
         assert sizes[sizes > 0].min() >= min(boosted_trees._FEWEST, count)
 
