@@ -31,7 +31,7 @@ def tiny(name):
 
 
 @pytest.fixture(scope="module", params=ABLE)
-def certified(request, curved, few_tries_in_module):
+def certified(request, curved, few_tries_in_module, quick_students_in_module):
     training, _ = curved.split(0.6, 0.4)
     model = tiny(request.param).fit(training)
     return model, lt.certify(model, curved, epsilon=0.1)

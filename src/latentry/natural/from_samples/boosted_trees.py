@@ -118,7 +118,7 @@ def _cells(codes: Codes) -> tuple[Codes, Codes]:
 
 
 def _boosted(
-    x: Array, target: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int = _ROUNDS
+    x: Array, target: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int
 ) -> Guess:
     """Sum of trees, each of which pulls what the scores so far predict towards the target, with weights of their own."""
     cut = quantile_cuts(x)
@@ -182,5 +182,5 @@ def tree_labels(x: Array, truth: Array) -> Guess:
         now = softmax(scores, axis=1)
         return now, now * (1.0 - now) + 1e-3
 
-    scores = _boosted(x, truth, np.log(np.maximum(truth.mean(axis=0), 1e-4)), follow)
+    scores = _boosted(x, truth, np.log(np.maximum(truth.mean(axis=0), 1e-4)), follow, _ROUNDS)
     return lambda rows: softmax(scores(rows), axis=1)
