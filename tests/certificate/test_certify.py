@@ -163,7 +163,7 @@ def test_refits_test_what_is_untested_without_them(monkeypatch):
     rng = np.random.default_rng(0)
     u = np.repeat(np.arange(7), 120)
     data = lt.Dataset((rng.uniform(0.5, 3, size=(7, 2))[u] * rng.normal(size=(840, 2))) @ rng.normal(size=(2, 2)), u)
-    quick = {"epochs": 6, "flow__blocks": 1, "flow__components": 2, "progress": False}
+    quick = {"epochs": 6, "flow__blocks": 1, "flow__components": 2, "flow__optimiser": "adam", "progress": False}
     model = lt.IFlow().set_params(**quick).fit(data.split(0.5, 0.5)[0])
     monkeypatch.setattr("latentry.identifiability.refits.MOST_DOMAINS", 1)
     plain = lt.certify(model, data, only=["identifiable"])["identifiable"].claims["sufficient changes"]

@@ -75,11 +75,7 @@ def test_a_sparse_mixing_is_audited_over_restarts():
     """Planted: three latents, each with a variable of its own; two fits are compared."""
     data = lt.generators.sparse_mixing(latents=3, rows_per_domain=150, seed=0)
     training, _ = data.split(0.7, 0.3)
-    model = (
-        lt.CGVAE()
-        .set_params(epochs=3, flow__blocks=1, flow__components=2, domain_prior__hidden=(4,), restarts=1, progress=False)
-        .fit(training)
-    )
+    model = tiny("cgvae").set_params(latent_dim=3, epochs=3).fit(training)
     part = lt.certify(model, data, only=["identifiable"], restarts=1)["identifiable"]
     assert {"sufficient changes", "sparsity of the mixing"} == set(part.claims)
     assert part.claims["sparsity of the mixing"].sentence

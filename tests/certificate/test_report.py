@@ -9,7 +9,6 @@ import pytest
 import latentry as lt
 from latentry.data import GaussianChannel
 
-
 ROWS = 150
 
 

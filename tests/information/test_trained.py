@@ -126,12 +126,13 @@ def test_far_rows_do_not_break_a_critic():
     task = it.task("Student 2x2 df=1")
     x, y = task.sample(ROWS, seed=0)
     for estimator in ("mine", "nwj"):
-        assert -0.1 < mutual_information(x, y, estimator=estimator, steps=40, confidence=None) < 0.7
+        assert -0.1 < mutual_information(x, y, estimator=estimator, steps=20, confidence=None) < 0.7
 
 
 @pytest.mark.parametrize(("estimator", "which"), [("infonce", 0), ("flow", 1)])
-def test_the_chain_rule_gives_conditional_forms(estimator, which):
+def test_the_chain_rule_gives_conditional_forms(estimator, which, monkeypatch):
     # 80 reported rows: the error of the difference is near .08, the bar three of them
+    monkeypatch.setattr("latentry.information.flow_estimator.LAYERS", 2)
     task = it.conditional_tasks()[which]
     found = mutual_information(*task.sample(ROWS, seed=0), estimator=estimator, steps=80)
     assert abs(found - task.truth) < 0.25
