@@ -121,9 +121,10 @@ def all_partitions(size):
     return grow([])
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (2, 2, 2)])
-def test_deterministic_search_against_every_partition(shape):
-    law = random_law(shape, 5, 0.5)
+@pytest.mark.parametrize(("shape", "seed"), [((2, 2), 2), ((2, 3), 5), ((2, 2, 2), 3)])
+def test_deterministic_search_against_every_partition(shape, seed):
+    """The best partition of these has two blocks."""
+    law = random_law(shape, seed, 0.3)
     law.ravel()[7:] = 0.0  # 877 partitions of seven cells
     law, n = law / law.sum(), len(shape)
 
