@@ -39,7 +39,7 @@ def test_failure_that_only_domains_show_is_refuted(finite):
 def marked():
     """A coin told by both observables, each of which also shows the laboratory: natural in each, in no mixture."""
     rng = np.random.default_rng(0)
-    lab, coin = rng.integers(0, 2, 3000), rng.integers(0, 2, 3000)
+    lab, coin = rng.integers(0, 2, 6000), rng.integers(0, 2, 6000)
     codes = 2 * coin + lab
     return lt.Dataset({"left": codes[:, None], "right": codes[:, None]}, domain=lab), coin
 
