@@ -68,6 +68,34 @@ def curved():
     return lt.Dataset(x, domain=np.arange(300) % 2)
 
 
+@pytest.fixture(scope="module")
+def few_features():
+    """Learn common functions of blocks from forty random features instead of 300, where information is not what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("latentry.information.canonical_variates.FEATURES", 40)
+        yield
+
+
+def _teach_little(patch):
+    patch.setattr("latentry.natural.from_samples.boosted_trees._ROUNDS", 8)
+    patch.setattr("latentry.natural.from_samples.boosted_trees._MOST", 8)
+    patch.setattr("latentry.natural.from_samples.small_networks._STEPS", 40)
+
+
+@pytest.fixture
+def quick_students(monkeypatch):
+    """Students of an audit learn for a moment, where it does not matter how much they learn."""
+    _teach_little(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def quick_students_in_module():
+    """The same for all tests and fixtures of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        _teach_little(patch)
+        yield
+
+
 def _try_little(patch):
     for name, value in {"_FEWEST": 4, "_MOST": 4, "_STEPS": 20}.items():
         patch.setattr(f"latentry.models.cgvae.linear_start.{name}", value)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -15,8 +16,14 @@ UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve"
 UNSAFE_CALLS = {"eval", "exec", "compile", "__import__"}
 
 
-def calls(tree):
-    for node in ast.walk(tree):
+@cache
+def nodes(path):
+    """All nodes of the syntax tree of a file."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
+def calls(path):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             yield node, (node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", ""))
 
@@ -24,13 +31,12 @@ def calls(tree):
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_file_can_make_us_run_code(path):
     """No pickle, no eval, no import by a name that was read from somewhere."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             assert not {alias.name.split(".")[0] for alias in node.names} & UNSAFE_MODULES
         if isinstance(node, ast.ImportFrom):
             assert (node.module or "").split(".")[0] not in UNSAFE_MODULES
-    for node, name in calls(tree):
+    for node, name in calls(path):
         if isinstance(node.func, ast.Name):
             assert name not in UNSAFE_CALLS, f"{path.name}:{node.lineno} calls {name}"
         if name == "import_module":  # rooms of our own, loaded on first use, and nothing else
@@ -57,6 +63,7 @@ def test_the_readme_names_the_two_commands():
 ROOMS = sorted(path.parent.name for path in (ROOT / "src" / "latentry").glob("*/__init__.py"))
 
 
+@cache
 def door(room):
     """The names that a room shows to the others."""
     tree = ast.parse((ROOT / "src" / "latentry" / room / "__init__.py").read_text())
@@ -66,7 +73,7 @@ def door(room):
 
 def imports(path):
     """Every import of a file: the module, and the name taken from it (None for a whole module)."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
         if isinstance(node, ast.ImportFrom):
@@ -93,7 +100,7 @@ def test_every_door_shows_what_it_names(room):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_test_changes_where_modules_are_looked_for(path):
-    changed = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Attribute) and n.attr == "path"]
+    changed = [n for n in nodes(path) if isinstance(n, ast.Attribute) and n.attr == "path"]
     assert not [n for n in changed if isinstance(n.value, ast.Name) and n.value.id == "sys"]
 
 

@@ -8,6 +8,11 @@ from latentry.data import GaussianChannel
 from latentry.generators import finite_laws
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_information(few_features):
+    """What information a certificate quotes is tested elsewhere."""
+
+
 @pytest.fixture(scope="session")
 def finite():
     """Rows of a planted family: a Dataset of two columns of labels, and the latent."""

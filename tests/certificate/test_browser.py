@@ -25,7 +25,7 @@ PARTS = ["variables", "fit", "identifiable", "informative", "domains", "causal"]
 @pytest.fixture(scope="module")
 def report(collider, tmp_path_factory):
     model, data = collider
-    certificate = lt.certify(model, data.take(np.arange(300)), only=PARTS)
+    certificate = lt.certify(model, data.take(np.arange(150)), only=PARTS)
     path = tmp_path_factory.mktemp("page") / "report.html"
     certificate.to_html(path, title="A collider")
     return certificate, path
@@ -77,7 +77,7 @@ def test_what_was_found_is_read_first(page, report):
 def test_a_point_shows_its_row(page, collider):
     page.move(*point(page, 7))
     shown = page.text("#panel")
-    same = np.asarray(collider[1]["codes"])[:300]
+    same = np.asarray(collider[1]["codes"])[:150]
     row = int(shown.split("\n")[0].removeprefix("row ")) - 1  # rows with the same codes lie on one point
     assert (same[row] == same[7])[:2].all()
     assert page.value("document.querySelector('#panel [data-kind=image]').getBoundingClientRect().height") > 50

@@ -31,7 +31,7 @@ def tiny(name):
 
 
 @pytest.fixture(scope="module", params=ABLE)
-def certified(request, curved, few_tries_in_module):
+def certified(request, curved, few_tries_in_module, quick_students_in_module):
     training, _ = curved.split(0.6, 0.4)
     model = tiny(request.param).fit(training)
     return model, lt.certify(model, curved, epsilon=0.1)
@@ -75,11 +75,7 @@ def test_a_sparse_mixing_is_audited_over_restarts():
     """Planted: three latents, each with a variable of its own; two fits are compared."""
     data = lt.generators.sparse_mixing(latents=3, rows_per_domain=150, seed=0)
     training, _ = data.split(0.7, 0.3)
-    model = (
-        lt.CGVAE()
-        .set_params(epochs=3, flow__blocks=1, flow__components=2, domain_prior__hidden=(4,), restarts=1, progress=False)
-        .fit(training)
-    )
+    model = tiny("cgvae").set_params(latent_dim=3, epochs=3).fit(training)
     part = lt.certify(model, data, only=["identifiable"], restarts=1)["identifiable"]
     assert {"sufficient changes", "sparsity of the mixing"} == set(part.claims)
     assert part.claims["sparsity of the mixing"].sentence

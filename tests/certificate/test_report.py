@@ -9,11 +9,13 @@ import pytest
 import latentry as lt
 from latentry.data import GaussianChannel
 
+ROWS = 150
+
 
 @pytest.fixture(scope="module")
 def page(collider):
     model, data = collider
-    return lt.certify(model, data.take(np.arange(400)), only=["fit", "causal", "informative"]).to_html(
+    return lt.certify(model, data.take(np.arange(ROWS)), only=["fit", "causal", "informative"]).to_html(
         title="a <b> & c"
     )
 
@@ -38,14 +40,14 @@ def test_the_record_is_inside(page):
 
 def test_points_know_their_rows(page, collider):
     found = embedded(page, "points")
-    data = collider[1].take(np.arange(400))
+    data = collider[1].take(np.arange(ROWS))
     axis = np.array(found["axes"][0]["values"])
     assert np.allclose(axis, np.asarray(data["codes"])[:, 0])
     colours = {c["name"]: c for c in found["colours"]}
     assert {"cluster", "node A", "domain"} <= set(colours)
     assert colours["node C"]["codes"] == np.asarray(data["codes"])[:, 2].astype(int).tolist()
     assert found["sprites"][0]["name"] == "image"
-    assert len(found["tables"][0]["values"]) == 3 * 400
+    assert len(found["tables"][0]["values"]) == 3 * ROWS
 
 
 def test_interventions_are_there_for_every_value(page):

@@ -9,6 +9,7 @@ from latentry.certificate.whole_files import write_whole
 from latentry.cli import recipes
 from latentry.generators import finite_laws
 
+pytestmark = pytest.mark.usefixtures("few_features", "quick_students_in_module")
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
 
 
@@ -30,6 +31,11 @@ def folder(tmp_path_factory):
     )
     lt.VAE(epochs=2, hidden=(4,), progress=False).fit(rows.split(0.6, 0.4)[0]).save(where / "run")
     return where
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    return lt.certify(np.load(folder / "latent.npy")[:, 0], lt.read(folder / "d.npz"))
 
 
 def test_latents_from_a_file_are_certified(call, folder, tmp_path):
@@ -68,10 +74,10 @@ def test_latents_are_compared(call, folder, tmp_path):
     assert (code, "--beside compares latents" in error) == (2, True)
 
 
-def test_a_changed_certificate_is_noticed(call, folder, tmp_path):
-    call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path, "--quiet")
+def test_a_changed_certificate_is_noticed(call, folder, made, tmp_path, monkeypatch):
+    monkeypatch.setattr("latentry.certificate.recheck.certify", lambda *_, **__: made)  # as it came out again above
     file = tmp_path / "certificate.json"
-    file.write_text(file.read_text().replace('"status": "certified"', '"status": "cannot say"'))
+    file.write_text(made.to_json().replace('"status": "certified"', '"status": "cannot say"'))
     code, text, _ = call("certify", "--check", file, folder / "latent.npy", folder / "d.npz")
     assert (code, "natural: cannot say then, certified now" in text) == (1, True)
 
@@ -88,10 +94,11 @@ def test_latents_whose_training_rows_were_named_come_out_again_with_them(call, f
 
 
 @pytest.mark.parametrize("when", ["audit", "page", "second file"])
-def test_an_interrupted_certificate_leaves_nothing(call, folder, tmp_path, monkeypatch, when):
+def test_an_interrupted_certificate_leaves_nothing(call, folder, made, tmp_path, monkeypatch, when):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("latentry.cli.certify.make", lambda *_, **__: made)
     places = {"audit": "latentry.cli.certify.make", "page": "latentry.certificate.report.page_of"}
     monkeypatch.setattr(places.get(when, "latentry.certificate.whole_files.os.replace"), stop)
     (tmp_path / "report.html").write_text("an older one")

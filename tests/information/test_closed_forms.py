@@ -256,3 +256,11 @@ def test_folds_are_a_partition():
     parts = folds(11, 3, seed=0)
     assert sorted(np.concatenate(parts)) == list(range(11))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_counts_do_not_depend_on_how_far_codes_are_apart():
+    """A table of all combinations for codes that are close, sorted rows for others: the same to the bit."""
+    x, y, z = np.random.default_rng(0).integers(-2, 3, (3, 200))
+    for correction in ("plugin", "miller_madow", "jackknife", "bayes"):
+        near = discrete_information(x, y + x, z, correction=correction)
+        assert discrete_information(10**6 * x, y + x, 10**5 * z - 7, correction=correction) == near

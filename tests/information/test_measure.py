@@ -54,7 +54,8 @@ def test_powers_of_two_change_no_bit(seed, p, q, estimator):
 
 
 @pytest.mark.parametrize(("a", "b"), [(1e-12, 1e12), (1e12, 1e-12), (3e-7, 5.0)])
-def test_auto_does_not_depend_on_units(a, b):
+def test_auto_does_not_depend_on_units(a, b, monkeypatch):
+    monkeypatch.setattr("latentry.information.canonical_variates.FEATURES", 60)
     x, y = it.task("spiral of two-pair normal 3x3").sample(600, seed=0)
     one, two = mutual_information(x, y), mutual_information(a * x, b * y)
     assert two == pytest.approx(one, rel=1e-9)
@@ -225,11 +226,11 @@ def test_subsampling_knows_the_error_of_a_mean():
 
 
 def test_permutation_p_values_are_uniform_under_independence():
-    # 200 p-values on the grid {0.05, ..., 1}: a Kolmogorov distance above 0.138 + grid has probability 1e-3
+    # 100 p-values on the grid {0.05, ..., 1}: a Kolmogorov distance above 0.195 has probability 1e-3
     rng = np.random.default_rng(0)
-    p = [independence_test(*rng.standard_normal((2, 60)), permutations=19, seed=i).p_value for i in range(200)]
+    p = [independence_test(*rng.standard_normal((2, 60)), permutations=19, seed=i).p_value for i in range(100)]
     grid = np.arange(1, 21) / 20
-    assert max(abs(np.mean(np.array(p) <= g + 1e-9) - g) for g in grid) < 0.138
+    assert max(abs(np.mean(np.array(p) <= g + 1e-9) - g) for g in grid) < 0.195
 
 
 def test_permutation_test_sees_dependence_and_conditional_independence():

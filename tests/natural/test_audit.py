@@ -106,6 +106,7 @@ def gaussian_views(n, seed=0, spread=0.3, names=("a", "b")):
     return z, {name: z + spread * rng.standard_normal((n, 1)) for name in names}
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_gaussian_family_certifies_and_refutes():
     z, views = gaussian_views(4000)
     # Λ = Z itself plus noise leaves the views dependent; with little noise it mediates.
@@ -130,6 +131,7 @@ def test_continuous_data_are_never_certified_for_mediation():
     assert found.verdict.status != "certified"
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_continuous_xor_across_domains_is_refuted_though_pooling_hides_it():
     """Independent when pooled, correlated by ±0.8 in the two domains."""
     rng = np.random.default_rng(0)
@@ -164,6 +166,7 @@ def test_residuals_and_neighbours_complement_each_other():
     assert residual_power(700, 0.05, 0.05) > residual_power(70, 0.05, 0.05)
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_a_deterministic_continuous_encoder_is_refused_until_noise_or_a_quantiser_is_declared():
     _, views = gaussian_views(500)
     embedding = views["a"] + views["b"]
@@ -198,6 +201,7 @@ def test_the_noise_curve_counts_the_groups_of_a_dataset():
         noise_curve(Dataset(views, groups=np.arange(480) % 10), z, [1.0], epsilon=0.1)
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_a_dataset_brings_its_blocks_domain_and_missing_rows():
     sample = finite_laws.planted_natural().sample(3000, seed=1)
     left = sample.observables[:, :1].astype(float)
@@ -225,6 +229,7 @@ def test_drift_sees_a_domain_that_shows_through():
     assert found.drift["I(Λ; domain | a)"].value < 0.02
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_wide_blocks_are_seen_by_their_leading_components():
     """200 pixels that show one number, beside a curve that shows it too; a constant latent is refuted."""
     rng = np.random.default_rng(0)
@@ -266,6 +271,7 @@ def test_a_quantiser_is_judged_on_rows_it_did_not_see():
     assert len(plain.untouched) == 600
 
 
+@pytest.mark.usefixtures("quick_students")
 def test_measurements_with_few_values_may_be_numbers():
     """Rounded measurements: labels unless they are named, and the notes say so."""
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ def views():
 def answer(views):
     data, z, loud = views
     model = lt.NaturalLatents(
-        values=3, epochs=150, learning_rate=1e-2, hidden=(16,), batch_size=64, restarts=1, progress=False
+        values=3, epochs=80, learning_rate=1e-2, hidden=(16,), batch_size=64, restarts=1, progress=False
     )
     numbers = np.column_stack([z, z]) + 0.01 * np.random.default_rng(1).normal(size=(900, 2))
     return lt.natural.best(data, {"truth": z, "loud": loud, "numbers": numbers}, model=model)

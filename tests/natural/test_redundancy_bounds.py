@@ -116,7 +116,8 @@ def test_trees_of_too_few_rows_know_the_averages():
 def test_no_leaf_of_a_tree_has_fewer_rows_than_it_must(rng):
     for count in (30, 60, 133, 400):
         codes = boosted_trees.quantile_cuts(x := rng.standard_normal((count, 3)))(x)
-        grown = boosted_trees._Grower(codes).grow(rng.standard_normal((count, 2)), np.ones((count, 1)))
+        ones = np.ones((count, 1), dtype=np.int64)
+        grown = boosted_trees._Grower(codes, ones).grow(rng.standard_normal((count, 2)), ones.astype(float))
         sizes = np.bincount(grown.leaves(codes), minlength=2**boosted_trees._DEPTH)
         assert sizes[sizes > 0].min() >= min(boosted_trees._FEWEST, count)
 
@@ -154,3 +155,13 @@ def test_no_draw_repeats_those_of_the_caller_s_generator():
 def test_a_mean_of_numbers_that_are_not_finite_has_no_bound():
     with pytest.raises(lt.DataError, match="1 of 3 values are not finite"):
         mean_upper(np.array([0.1, np.nan, 0.2]), np.inf, 0.05, "t")
+
+
+def test_rows_with_the_same_levels_are_added_up_and_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.integers(0, 3, (400, 2)), rng.random(400) < 0.05]).astype(float)
+    truth, numbers = np.eye(3)[(x[:, 0] + rng.integers(0, 2, 400)).astype(int) % 3], x[:, :2] + rng.random((400, 2))
+    together = [tree_labels(x, truth)(x[::3]), tree_numbers(x, numbers)(x[::3])]
+    monkeypatch.setattr(boosted_trees, "_cells", lambda codes: (codes, np.arange(len(codes))))
+    for one, other in zip(together, (tree_labels(x, truth)(x[::3]), tree_numbers(x, numbers)(x[::3])), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)

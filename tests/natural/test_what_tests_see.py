@@ -99,6 +99,7 @@ def test_columns_without_ties_stay_as_they_are():
     assert np.array_equal(set_apart(values, np.random.default_rng(0)), values)
 
 
+@pytest.mark.usefixtures("quick_students")
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e30])
 def test_constants_are_known_by_their_range(value):
     rng = np.random.default_rng(7)

@@ -12,6 +12,7 @@ from latentry.errors import DataError, nearest
 __all__ = ["CORRECTIONS", "discrete_entropy", "discrete_information", "information_of_table"]
 
 Array = np.ndarray
+_FEW_CELLS = 1000
 
 
 def information_of_table(table: Array) -> float:
@@ -107,8 +108,17 @@ def discrete_entropy(codes: Array, correction: str = "miller_madow") -> float:
     return _entropy_rule(correction)(np.bincount(codes))
 
 
-def _joint(*columns: Array) -> Array:
-    return np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+def _counts(*columns: Array) -> Array:
+    """Count each combination of codes that occurs, in the order of the codes."""
+    codes, cells = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        low = int(column.min())
+        size = int(column.max()) - low + 1
+        if cells * size > max(_FEW_CELLS, len(codes)):  # a table of all combinations would be longer than the rows
+            return np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)[1]
+        codes, cells = codes * size + (column.astype(np.int64) - low), cells * size
+    counts = np.bincount(codes)
+    return counts[counts > 0]
 
 
 def discrete_information(x: Array, y: Array, z: Array | None = None, *, correction: str = "miller_madow") -> float:
@@ -131,8 +141,7 @@ def discrete_information(x: Array, y: Array, z: Array | None = None, *, correcti
     z = np.zeros_like(x) if z is None else z
     if correction == "bayes":
         return _posterior_information(x, y, z)
-    groups = (_joint(x, z), _joint(y, z), _joint(z), _joint(x, y, z))
-    h_xz, h_yz, h_z, h_xyz = (h(np.bincount(g)) for g in groups)
+    h_xz, h_yz, h_z, h_xyz = (h(_counts(*of)) for of in ((x, z), (y, z), (z,), (x, y, z)))
     return h_xz + h_yz - h_z - h_xyz
 
 
@@ -146,7 +155,7 @@ def _posterior_information(x: Array, y: Array, z: Array, prior: float = 0.5) -> 
 
     def h(*axes: int) -> float:
         cells = int(np.prod([levels[a] for a in axes]))
-        counts = np.bincount(_joint(*(columns[a] for a in axes)))
+        counts = _counts(*(columns[a] for a in axes))
         return bayes(counts, prior * np.prod(levels) / cells, cells)
 
     return h(0, 2) + h(1, 2) - h(2) - h(0, 1, 2)

@@ -46,15 +46,17 @@ class Surprise:
         Returns:
             Nats, of the shape of `weights`; infinite where a domain visits cells that the mixture never does.
         """
-        k = self.tables.shape[0]
-        mixed = np.tensordot(weights, self.tables, axes=1)
+        k, groups, values = self.tables.shape
+        flat = self.tables.reshape(k, -1)
+        mixed = (weights.reshape(-1, k) @ flat).reshape(*weights.shape[:-1], groups, values)
+        impossible = mixed == 0
+        some = bool(impossible.any())
         with np.errstate(divide="ignore", invalid="ignore"):
             surprise = -np.log(mixed / mixed.sum(axis=-1, keepdims=True))
-        impossible = mixed == 0
-        surprise[impossible] = 0.0
-        flat = self.tables.reshape(k, -1)
+        if some:
+            surprise[impossible] = 0.0
         result: Array = surprise.reshape(*weights.shape[:-1], -1) @ flat.T
-        if impossible.any():  # a domain without weight may visit cells that the mixture never does
+        if some:  # a domain without weight may visit cells that the mixture never does
             visits = impossible.reshape(*weights.shape[:-1], -1) @ flat.T
             result[visits > 0] = np.inf
         return result

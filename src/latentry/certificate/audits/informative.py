@@ -111,7 +111,7 @@ def _less_chance(estimate: Estimate, values: np.ndarray, x: np.ndarray, seed: in
     if values.dtype.kind not in "iub" or x.dtype.kind not in "iub" or values.ndim > 1 or x.ndim > 1:
         return estimate
     rng = stream("certificate/chance", seed)
-    drawn = [float(mutual_information(values, x[rng.permutation(len(x))])) for _ in range(_DRAWS)]
+    drawn = [float(mutual_information(values, x[rng.permutation(len(x))], confidence=None)) for _ in range(_DRAWS)]
     if float(estimate) <= max(drawn):
         return estimate.with_(value=0.0, low=0.0, warnings=(*estimate.warnings, "no more than permuted labels share"))
     mean = float(np.mean(drawn))

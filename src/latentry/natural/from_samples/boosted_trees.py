@@ -2,7 +2,8 @@
 
 All outputs (columns of numbers, or probabilities of labels) are learned by the same trees, on columns that are cut into
 few levels once: a tree asks only for the order of a column, and twenty quantiles carry nearly all that so few rows hold. The
-sums on which splits are chosen are matrix products, which run outside the interpreter and side by side.
+sums on which splits are chosen are matrix products, which run outside the interpreter and side by side. Rows with the same
+levels in all columns, of which labels make many, end in the same leaf of every tree and are added up beforehand.
 """
 
 from __future__ import annotations
@@ -45,22 +46,24 @@ class _Tree:
 
 
 class _Grower:
-    """Grows trees on one set of rows: `below` (rows, columns × levels) says whether a row lies at or under a level."""
+    """Grows trees on cells of rows: `below` (cells, columns × cuts) says whether a cell lies at or under a level."""
 
-    def __init__(self, codes: Codes) -> None:
-        self.codes = codes
-        below = codes[:, :, None] <= np.arange(_LEVELS - 1)
-        self.below: Floats = below.reshape(len(codes), -1).astype(np.float32)
+    def __init__(self, codes: Codes, counts: Codes) -> None:
+        self.codes, self.counts = codes, counts
+        below = (codes[:, :, None] <= np.arange(_LEVELS - 1)).reshape(len(codes), -1)
+        parting = np.flatnonzero(~below.all(axis=0))  # labels have few cuts that leave rows on both sides
+        self.cuts = parting if 0 < 2 * len(parting) < below.shape[1] else np.arange(below.shape[1])
+        self.below: Floats = below[:, self.cuts].astype(np.float32, order="C")
 
     def grow(self, pulls: Array, weights: Array) -> _Tree:
-        """Grow the tree that follows the pulls (rows, outputs); a leaf is the sum of its pulls over that of its weights."""
+        """Grow the tree that follows the pulls (cells, outputs); a leaf is the sum of its pulls over that of its weights."""
         leaf = np.zeros(len(self.codes), dtype=np.int64)
         rows, columns, levels = np.arange(len(leaf)), [], []
-        sums = np.column_stack([pulls, np.ones(len(leaf))]).astype(np.float32)
+        sums = np.column_stack([pulls, self.counts]).astype(np.float32)
         low = (self.below.T @ sums)[:, None]
         for depth in range(_DEPTH):
             low = low if depth == 0 else self._children(leaf, sums, low)
-            column, level = _best_cuts(low, _per_leaf(leaf, sums, 2**depth))
+            column, level = self._best_cuts(low, _per_leaf(leaf, sums, 2**depth))
             leaf = 2 * leaf + (self.codes[rows, column[leaf]] > level[leaf])
             columns.append(column)
             levels.append(level)
@@ -75,15 +78,14 @@ class _Grower:
         first = (self.below.T @ parted).reshape(parents.shape)
         return np.stack([first, parents - first], axis=2).reshape(len(first), -1, parents.shape[2])
 
-
-def _best_cuts(low: Floats, total: Array) -> tuple[Codes, Codes]:
-    """Column and level of the cut that explains most of each leaf; where none leaves rows enough, one that cuts nothing."""
-    high = total.astype(np.float32) - low
-    gain = _explained(low) + _explained(high)
-    gain[(low[..., -1] < _FEWEST) | (high[..., -1] < _FEWEST)] = -1.0
-    best = gain.argmax(axis=0)
-    column, level = np.divmod(best, _LEVELS - 1)
-    return column, np.where(gain[best, np.arange(len(best))] > 0, level, _LEVELS - 1)
+    def _best_cuts(self, low: Floats, total: Array) -> tuple[Codes, Codes]:
+        """Column and level of the cut that explains most of each leaf; where none leaves rows enough, one that cuts nothing."""
+        high = total.astype(np.float32) - low
+        gain = _explained(low) + _explained(high)
+        gain[(low[..., -1] < _FEWEST) | (high[..., -1] < _FEWEST)] = -1.0
+        best = gain.argmax(axis=0)
+        column, level = np.divmod(self.cuts[best], _LEVELS - 1)
+        return column, np.where(gain[best, np.arange(len(best))] > 0, level, _LEVELS - 1)
 
 
 def _explained(sums: Floats) -> Floats:
@@ -107,19 +109,32 @@ def quantile_cuts(x: Array) -> Callable[[Array], Codes]:
     return cut
 
 
-def _boosted(x: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int = _ROUNDS) -> Guess:
-    """Sum of trees, each of which follows what the sum so far leaves: pulls and weights at the current scores."""
+def _cells(codes: Codes) -> tuple[Codes, Codes]:
+    """Rows that no tree can tell apart, put together where that leaves at most half as many, and the cell of each row."""
+    cells, where = np.unique(codes.astype(np.uint8), axis=0, return_inverse=True)
+    if 2 * len(cells) > len(codes):
+        return codes, np.arange(len(codes))
+    return cells.astype(np.int64), where.reshape(-1)
+
+
+def _boosted(
+    x: Array, target: Array, start: Array, follow: Callable[[Array], tuple[Array, Array]], rounds: int
+) -> Guess:
+    """Sum of trees, each of which pulls what the scores so far predict towards the target, with weights of their own."""
     cut = quantile_cuts(x)
-    grower = _Grower(cut(x))
-    scores, trees = np.tile(start, (len(x), 1)), []
+    codes, where = _cells(cut(x))
+    counts, wanted = np.bincount(where)[:, None], _per_leaf(where, target, len(codes))
+    grower = _Grower(codes, counts)
+    scores, trees = np.tile(start, (len(codes), 1)), []
     for _ in range(rounds):
-        tree = grower.grow(*follow(scores))
-        scores += _RATE * tree.values[tree.leaves(grower.codes)]
+        predicted, weights = follow(scores)
+        tree = grower.grow(wanted - counts * predicted, counts * weights)
+        scores += _RATE * tree.values[tree.leaves(codes)]
         trees.append(tree)
 
     def guess(rows: Array) -> Array:
-        codes = cut(rows)
-        return start + _RATE * sum(tree.values[tree.leaves(codes)] for tree in trees)
+        codes, where = _cells(cut(rows))
+        return (start + _RATE * sum(tree.values[tree.leaves(codes)] for tree in trees))[where]
 
     return guess
 
@@ -141,9 +156,9 @@ def tree_numbers(x: Array, y: Array) -> Guess:
         The prediction (n, outputs) as a function of features (n, columns).
     """
     centre, scale = y.mean(axis=0), column_scales(y)
-    target, ones = (y - centre) / scale, np.ones((len(y), 1))
+    target, one = (y - centre) / scale, np.ones((1, 1))
     rounds = min(_ROUNDS + _MORE * (y.shape[1] - 1), _MOST)  # columns that have nothing in common take turns
-    scores = _boosted(x, np.zeros(y.shape[1]), lambda now: (target - now, ones), rounds)
+    scores = _boosted(x, target, np.zeros(y.shape[1]), lambda now: (now, one), rounds)
     return lambda rows: centre + scale * scores(rows)
 
 
@@ -165,7 +180,7 @@ def tree_labels(x: Array, truth: Array) -> Guess:
 
     def follow(scores: Array) -> tuple[Array, Array]:
         now = softmax(scores, axis=1)
-        return truth - now, now * (1.0 - now) + 1e-3
+        return now, now * (1.0 - now) + 1e-3
 
-    scores = _boosted(x, np.log(np.maximum(truth.mean(axis=0), 1e-4)), follow)
+    scores = _boosted(x, truth, np.log(np.maximum(truth.mean(axis=0), 1e-4)), follow, _ROUNDS)
     return lambda rows: softmax(scores(rows), axis=1)

@@ -89,30 +89,28 @@ class _State:
         """Halve the most promising cells."""
         taken = [heapq.heappop(self.heap) for _ in range(min(_BATCH, len(self.heap)))]
         kept = [cell for upper, _, cell in taken if -upper > self.best + self.tolerance]
-        children = [child for cell in kept for child in _halves(cell)]
-        if children:
-            self.add(tuple(np.stack(factor) for factor in zip(*children, strict=True)))
+        if kept:
+            self.add(_halves(tuple(np.stack(factor) for factor in zip(*kept, strict=True))))
 
 
-def _halves(cell: Cell) -> list[Cell]:
-    """Cut across the longest edge, measured between square roots (where entropies bend evenly)."""
-    edges = [_longest(np.sqrt(corners)) for corners in cell]
-    which = int(np.argmax([length for length, _, _ in edges]))
-    _, a, b = edges[which]
-    middle = (cell[which][a] + cell[which][b]) / 2
-    return [tuple(_moved(f, end, middle) if i == which else f for i, f in enumerate(cell)) for end in (a, b)]
+def _halves(cells: Cell) -> Cell:
+    """Cut each cell across its longest edge, measured between square roots (where entropies bend evenly)."""
+    edges = [_longest(np.sqrt(corners)) for corners in cells]
+    which = np.argmax([length for length, _, _ in edges], axis=0)
+    halves = tuple(np.repeat(corners, 2, axis=0) for corners in cells)
+    for i, (corners, (_, a, b)) in enumerate(zip(cells, edges, strict=True)):
+        cut = np.flatnonzero(which == i)
+        middle = (corners[cut, a[cut]] + corners[cut, b[cut]]) / 2
+        halves[i][2 * cut, a[cut]] = middle
+        halves[i][2 * cut + 1, b[cut]] = middle
+    return halves
 
 
-def _longest(roots: Array) -> tuple[float, int, int]:
-    lengths = np.linalg.norm(roots[:, None] - roots[None], axis=-1)
-    a, b = np.unravel_index(int(np.argmax(lengths)), lengths.shape)
-    return float(lengths[a, b]), int(a), int(b)
-
-
-def _moved(corners: Array, index: int, corner: Array) -> Array:
-    moved = corners.copy()
-    moved[index] = corner
-    return moved
+def _longest(roots: Array) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+    """Length and ends of the longest edge of each cell."""
+    lengths = np.linalg.norm(roots[:, :, None] - roots[:, None], axis=-1)
+    flat = lengths.reshape(len(roots), -1)
+    return flat.max(axis=1), *np.divmod(flat.argmax(axis=1), roots.shape[1])
 
 
 def ceiling(relaxation: Relaxation, *, known: float, tolerance: float, nodes: int) -> Ceiling:
