@@ -16,34 +16,19 @@ Importing this file loads numba and, the first time on a machine, compiles for s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numba import njit
+
+from latentry.machine_code import compiled
 
 __all__ = ["LEAF", "count", "kth", "plant", "reach"]
 
 Array = np.ndarray
 
-Kernel = Callable[..., None]
-
 LEAF = 64  # rows: smaller leaves prune more but feed wide instructions less; 64 to 128 measured best
 DEEP = 128  # places on a stack: more than twice the depth of any tree that fits into memory
 
 _inline = njit(nogil=True, error_model="numpy")
-
-
-def _compiled(signature: str) -> Callable[[Kernel], Kernel]:
-    """Compile at once for these types; keep the machine code on disk where a folder can be written to."""
-
-    def compile_now(function: Kernel) -> Kernel:
-        try:
-            kernel: Kernel = njit(signature, nogil=True, error_model="numpy", cache=True)(function)
-        except (RuntimeError, OSError):  # no folder for the cache: compile anew in each process
-            kernel = njit(signature, nogil=True, error_model="numpy")(function)
-        return kernel
-
-    return compile_now
 
 
 # --- building -----------------------------------------------------------------------------------------
@@ -110,7 +95,7 @@ def _push(stack: Array, top: int, node: int, first: int, last: int) -> int:
     return top + 1
 
 
-@_compiled("void(f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1])")
+@compiled("void(f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1])")
 def plant(rows: Array, order: Array, leaves: Array, low: Array, high: Array, homes: Array) -> None:
     """Sort rows and their numbers into a tree; fill in leaves (leaf × column × row), boxes and the node of each leaf.
 
@@ -244,7 +229,7 @@ def _off_centre(low: Array, high: Array, node: int, asked_low: Array, asked_high
 _TREE = "f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, :, ::1], f8[:, ::1], f8[:, ::1]"
 
 
-@_compiled(f"void({_TREE}, i8, i8, i8, f8[::1])")
+@compiled(f"void({_TREE}, i8, i8, i8, f8[::1])")
 def kth(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     k: int, start: int, stop: int, radius: Array,
@@ -333,7 +318,7 @@ def _leaves_within(
     return count, whole
 
 
-@_compiled(f"void({_TREE}, i8, f8[::1], i8, i8, i8[::1])")
+@compiled(f"void({_TREE}, i8, f8[::1], i8, i8, i8[::1])")
 def count(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     n: int, reaches: Array, start: int, stop: int, counts: Array,
@@ -383,7 +368,7 @@ def _stretch(
                         reaches[i, s] = max(reaches[i, s], abs(leaf[c, j] - asked[c, q]))
 
 
-@_compiled(f"void({_TREE}, f8[::1], b1[:, ::1], i8, i8, f8[:, ::1])")
+@compiled(f"void({_TREE}, f8[::1], b1[:, ::1], i8, i8, f8[:, ::1])")
 def reach(
     leaves: Array, low: Array, high: Array, homes: Array, asked: Array, asked_low: Array, asked_high: Array,
     radius: Array, spaces: Array, start: int, stop: int, reaches: Array,

@@ -19,7 +19,6 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Distances = NDArray[np.float32]
 _NEARER = np.float32(1 - 3e-7)  # distances that differ by rounding are equal, and equal is not nearer
-_CHUNK = 200  # rows whose distances stay in the cache together
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +42,16 @@ class Pairs:
         Returns:
             Nats (rows,).
         """
-        order = np.arange(len(self.x)) if order is None else order
+        from latentry.natural.from_samples.pair_counts import count_nearer  # loads numba: only when pairs are counted
+
+        order = np.arange(len(self.x)) if order is None else np.ascontiguousarray(order)
         psi = np.append(0.0, digamma(np.arange(1.0, len(order) + 1)))
-        parts = [slice(i, i + _CHUNK) for i in range(0, len(order), _CHUNK)]
-        terms = np.concatenate([self._terms(part, order, psi) for part in parts])
-        return float(digamma(self.k)) + terms
-
-    def _terms(self, part: slice, order: Codes, psi: Array) -> Array:
-        x, yz = self.x[order[part]].take(order, axis=1), self.yz[part]
-        joint = np.maximum(x, yz)
-        joint.partition(self.k, axis=1)
-        reach = joint[:, self.k, None] * _NEARER
-        if self.z is None:
-            alone: Array = psi[-1] - psi[_count(x < reach)] - psi[_count(yz < reach)]
-            return alone
-        z = self.z[part]
-        return psi[_count(z < reach)] - psi[_count(np.maximum(x, z) < reach)] - psi[_count(yz < reach)]
-
-
-def _count(nearer: NDArray[np.bool_]) -> Codes:
-    """How many are nearer, the row itself among them."""
-    count: Codes = nearer.sum(axis=1, dtype=np.int64)
-    return count
+        counts = np.empty((len(order), 3), dtype=np.int64)
+        z = self.x if self.z is None else self.z
+        count_nearer(self.x, self.yz, z, self.z is not None, order, self.k, _NEARER, counts)
+        in_x, in_yz, in_z = psi[counts].T
+        terms: Array = float(digamma(self.k)) + (in_z - in_x - in_yz)
+        return terms
 
 
 def pairs_of(x: Array, y: Array, z: Array, strata: Codes | None, k: int) -> list[Pairs]:
