@@ -153,10 +153,8 @@ def _least_squares(
     seen: NDArray[np.float64], wanted: NDArray[np.float64], observed: NDArray[np.bool_], ridge: float
 ) -> NDArray[np.float64]:
     some = seen[observed]
-    result: NDArray[np.float64] = np.linalg.solve(
-        some.T @ some + ridge * np.eye(some.shape[1]), some.T @ wanted[observed]
-    )
-    return result
+    solved = np.linalg.solve(some.T @ some + ridge * np.eye(some.shape[1]), some.T @ wanted[observed])
+    return np.asarray(solved, dtype=np.float64)
 
 
 def _device(values: NDArray[np.float64]) -> jax.Array:
