@@ -15,6 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import latentry as lt
 from latentry.contracts import DecodesLatents
 from latentry.data import Batch
+from latentry.models.natural_latents.conclude import _frontier as frontier_of
 from latentry.models.natural_latents.conclude import concluded_module
 from latentry.models.natural_latents.drawing import Drawing, fitted_drawing
 from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
@@ -172,6 +173,9 @@ def test_a_column_of_noise_is_dropped_first():
     student, wide = np.hstack([0 * private, shared]), np.hstack([np.ones((300, 1)), np.full((300, 1), 0.25)])
     answers = Answers(latent, (student, student), np.ones((300, 2)), np.zeros(300, dtype=int), scale, (wide, wide))
     assert dropping_columns(answers, EQUAL)[0].tolist() == [1]
+    _, order, kept = frontier_of(answers, answers, EQUAL, choose=True)
+    assert (order.tolist(), kept) == ([1, 0], 1), "those kept come first"
+    assert frontier_of(answers, answers, EQUAL, choose=False)[1:] == (pytest.approx([0, 1]), 2)
 
 
 # Fits ---------------------------------------------------------------------------------------
@@ -189,6 +193,7 @@ def planted(rows=500, modalities=2, domains=1, seed=0):
     return views, z, np.arange(rows) % domains if domains > 1 else None
 
 
+ONES = {name: jnp.ones(500) for name in ("a", "b")}
 SMALL = {"epochs": 150, "hidden": (16,), "batch_size": 64, "learning_rate": 1e-2, "progress": False, "restarts": 2}
 
 
@@ -329,6 +334,13 @@ def test_columns_are_counted_and_drawn():
     channel = model.channel(views)
     assert channel.mean.shape == channel.scale.shape == (500, 1)
     assert abs(spearmanr(channel.mean[:, 0], z[:, 0]).statistic) > 0.95
+    turned = eqx.tree_at(lambda tree: tree.conclusion.group, model.module_, jnp.asarray([2, 0, 1], dtype=jnp.int32))
+    batch = Batch({n: jnp.asarray(v, dtype=jnp.float32) for n, v in views.items()}, ONES, None, jnp.ones(500))
+    mean, scale = (np.asarray(part) for part in turned.kind.moments(turned.latents(batch)[0]))
+    assert all(
+        (np.asarray(a) == b[:, [2, 0, 1]]).all()
+        for a, b in zip(turned.encode(batch, jax.random.key(0)), (mean, scale), strict=True)
+    )
     drawn = model.decode(model.transform(views))["a"]
     assert np.allclose(drawn, model.reconstruct(views)["a"], atol=1e-4)
     left = ((drawn - views["a"]) ** 2).mean(axis=0) / views["a"].var(axis=0)
