@@ -122,6 +122,32 @@ def test_gaussian_information_and_divergence_have_their_closed_forms():
     assert float(GaussianLatent(2).divergence(p, q)[0]) == pytest.approx(wanted, abs=1e-5)
 
 
+def test_columns_that_are_left_out_say_nothing():
+    """The divergence is that of the first columns; without any column there is no information, whatever was drawn."""
+    rng = np.random.default_rng(0)
+    one, other = (jnp.asarray(rng.normal(size=(40, 6)), dtype=jnp.float32) for _ in range(2))
+    kind = GaussianLatent(3)
+    few = kind.divergence(kind.first(one, jnp.asarray(2)), kind.first(other, jnp.asarray(2)))
+    wanted = kind.divergences(one, other)[:, :2].sum(axis=1)
+    assert np.allclose(few, wanted, atol=1e-4)
+    ones = jnp.ones((40, 1))
+    nothing = kind.information(kind.first(one, jnp.asarray(0)), ones, ones[:, 0], jax.random.key(0))
+    assert np.allclose(nothing, 0, atol=1e-4)
+    told = Told(kind, one, {"a": other}), Batch({}, {"a": jnp.ones(40)}, None, jnp.ones(40))
+
+    def columns(key):
+        return jax.random.randint(jax.random.fold_in(jax.random.split(key)[1], 1), (), 1, 4)
+
+    key = next(key for key in map(jax.random.key, range(20)) if columns(key) == 1)
+    part = Told(kind, kind.first(one, jnp.asarray(1)), {"a": kind.first(other, jnp.asarray(1))})
+    whole, few, half = (
+        float(NaturalityScore(**SCORE, nested=nested)(told_, told[1], key)[0])
+        for told_, nested in ((told[0], False), (part, False), (told[0], True))
+    )
+    assert whole != pytest.approx(few, rel=0.1)
+    assert half == pytest.approx((whole + few) / 2, rel=1e-4)
+
+
 def noisy_answers(seed=0, rows=400, values=5):
     rng = np.random.default_rng(seed)
     latent = rng.dirichlet(0.3 * np.ones(values), size=rows)
