@@ -108,14 +108,14 @@ def digit_blocks(cut: str):
 
 def digits(cut: str, **settings) -> str:
     data, labels = digit_blocks(cut)
-    settings = {"naturality": Naturality(noise=0.5), "restarts": 6 if cut == "quarters" else 3} | settings
+    settings = {"naturality": Naturality(noise=0.5)} | settings
     return beside(data, "auto", labels, "the digit (with labels)", **settings)
 
 
 def digit_views(**settings) -> str:
     data = lt.datasets.digit_views()
     chosen = lt.Dataset({name: np.asarray(data[name]) for name in ("fourier", "karhunen", "morphology")})
-    settings = {"naturality": Naturality(noise=0.5), "restarts": 6} | settings
+    settings = {"naturality": Naturality(noise=0.5)} | settings
     return beside(chosen, "auto", data.factors["digit"], "the digit (with labels)", **settings) + (
         "\n\nThree of the six views: Fourier coefficients, Karhunen–Loève coefficients, morphology."
     )

@@ -182,7 +182,7 @@ def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
     if natural is not None and natural.details.get("table") and "best" not in natural.details:
         yield (
             f"To see how far {name} {are(name)} from the most natural latent of these rows: best=True (--best), which learns one "
-            "in about half a minute."
+            "in less than a minute."
         )
 
 
