@@ -15,8 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import latentry as lt
 from latentry.contracts import DecodesLatents
 from latentry.data import Batch
-from latentry.models.natural_latents.conclude import _frontier as frontier_of
-from latentry.models.natural_latents.conclude import concluded_module
+from latentry.models.natural_latents.conclude import concluded_module, measured_frontier
 from latentry.models.natural_latents.drawing import Drawing, fitted_drawing
 from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent
@@ -199,9 +198,9 @@ def test_a_column_of_noise_is_dropped_first():
     student, wide = np.hstack([0 * private, shared]), np.hstack([np.ones((300, 1)), np.full((300, 1), 0.25)])
     answers = Answers(latent, (student, student), np.ones((300, 2)), np.zeros(300, dtype=int), scale, (wide, wide))
     assert dropping_columns(answers, EQUAL)[0].tolist() == [1]
-    _, order, kept = frontier_of(answers, answers, EQUAL, choose=True)
+    _, order, kept = measured_frontier(answers, answers, EQUAL, choose=True)
     assert (order.tolist(), kept) == ([1, 0], 1), "those kept come first"
-    assert frontier_of(answers, answers, EQUAL, choose=False)[1:] == (pytest.approx([0, 1]), 2)
+    assert measured_frontier(answers, answers, EQUAL, choose=False)[1:] == (pytest.approx([0, 1]), 2)
 
 
 # Fits ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from latentry.models.natural_latents.latent_kinds import CategoricalLatent
 from latentry.models.natural_latents.module import Conclusion, NaturalModule, latents_of_rows
 from latentry.training import map_rows
 
-__all__ = ["answers_about", "concluded_module"]
+__all__ = ["answers_about", "concluded_module", "measured_frontier"]
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -52,7 +52,7 @@ def concluded_module(
     some = _some(training, _CHOOSING)
     known = answers_about(module, some)
     seen = answers_about(module, held_out)
-    frontier, group, kept = _frontier(known, seen, weights, choose=choose)
+    frontier, group, kept = measured_frontier(known, seen, weights, choose=choose)
     final = seen.merged(group) if isinstance(module.kind, CategoricalLatent) else seen.columns(group[:kept])
     shape = module.conclusion.domains.shape
     others = [answers_about(other, held_out) for other in ended]
@@ -116,8 +116,18 @@ def _normal(table: Array) -> Array:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _frontier(known: Answers, seen: Answers, weights: Weights, *, choose: bool) -> tuple[Array, Groups, int]:
-    """Scores of every size, the group of each value or the order of columns, and the size that is kept."""
+def measured_frontier(known: Answers, seen: Answers, weights: Weights, *, choose: bool) -> tuple[Array, Groups, int]:
+    """Merge values, or drop columns, one after the other, and measure every size.
+
+    Args:
+        known: Answers about rows that choose what is merged or dropped.
+        seen: About rows that measure.
+        weights: Of the errors.
+        choose: Whether the size at the bend is kept, and not the largest.
+
+    Returns:
+        Scores of every size; the group of each value, or the order of columns; and the size that is kept.
+    """
     if seen.scale is None:
         path = merging_values(known, weights)
         smaller = [seen.merged(group) for group in path]
