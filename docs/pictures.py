@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from browser import Browser, browser
 
 HERE = Path(__file__).parent / "pictures"
@@ -34,8 +36,6 @@ def photograph_report(page: Path) -> None:
 
 def found_and_lost(folder: Path) -> Path:
     """A page: sources in five segments, what is observed, and what an identifiable and a plain model make of it."""
-    import numpy as np
-
     import latentry as lt
     from latentry.certificate.line_charts import Series, scatter_chart
     from latentry.certificate.report import STYLE
@@ -65,14 +65,10 @@ def found_and_lost(folder: Path) -> Path:
 
 def frontier() -> str:
     """Digits in halves: score and information of a natural latent with one value to sixteen, as SVG."""
-    import numpy as np
-    from sklearn.datasets import load_digits
-
     import latentry as lt
     from latentry.certificate.line_charts import Series, line_chart
 
-    images = load_digits().images
-    halves = {"left": images[:, :, :4].reshape(len(images), -1), "right": images[:, :, 4:].reshape(len(images), -1)}
+    halves = blocks_of_digits(2, 1)
     points = lt.NaturalLatents(naturality=lt.models.Naturality(noise=0.5), progress=False).fit(halves).frontier_
     sizes = np.array([point.size for point in points])
     lines = {
@@ -89,9 +85,41 @@ def frontier() -> str:
     return chart.replace('<svg class="chart"', head, 1).replace(">", f"><style>{style}</style>", 1) + "\n"
 
 
+def blocks_of_digits(across: int, down: int) -> dict:
+    """Pixels of scikit-learn's digits, cut into blocks."""
+    from sklearn.datasets import load_digits
+
+    images = load_digits().images
+    cut = [np.split(band, across, axis=2) for band in np.split(images, down, axis=1)]
+    return {f"{r}{c}": part.reshape(len(part), -1) for r, band in enumerate(cut) for c, part in enumerate(band)}
+
+
+def drawn_values(across: int, down: int) -> np.ndarray:
+    """What each value of a natural latent looks like, most frequent first, as its decoder draws it, blocks put together."""
+    import latentry as lt
+
+    data = blocks_of_digits(across, down)
+    model = lt.NaturalLatents(naturality=lt.models.Naturality(noise=0.5), progress=False).fit(data)
+    often = np.argsort(-model.transform(data).mean(axis=0))
+    drawn = model.decode(np.eye(model.n_features_out)[often])
+    shape = (-1, 8 // down, 8 // across)
+    bands = [np.concatenate([drawn[f"{r}{c}"].reshape(shape) for c in range(across)], axis=2) for r in range(down)]
+    return 1 - np.concatenate(bands, axis=1) / 16
+
+
+def natural_values() -> None:
+    """Values of natural latents of digits in halves and in quarters."""
+    from latentry.models import picture_grid, write_png
+
+    for name, cut in {"halves": (2, 1), "quarters": (2, 2)}.items():
+        images = drawn_values(*cut)
+        write_png(HERE / f"natural-{name}.png", picture_grid(images, columns=len(images)), enlarge=6)
+
+
 def main() -> None:
     """All pictures."""
     (HERE / "natural-frontier.svg").write_text(frontier())
+    natural_values()
     if browser() is None:
         sys.exit("pictures of pages need Chromium; install it (Debian: apt-get install chromium) and run again.")
     HERE.mkdir(exist_ok=True)

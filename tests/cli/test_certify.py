@@ -74,6 +74,20 @@ def test_latents_are_compared(call, folder, tmp_path):
     assert (code, "--beside compares latents" in error) == (2, True)
 
 
+def test_best_is_asked_of_the_certificate(call, folder, tmp_path, monkeypatch):
+    """What it learns is tested with the certificate; here, that the option gets there."""
+    asked = {}
+
+    def make(latents, data, **options):
+        asked.update(options)
+        raise lt.DataError("best=True: enough.")
+
+    monkeypatch.setattr("latentry.cli.certify.make", make)
+    for words in ([], ["--best"]):
+        code, _, error = call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path / "report", *words)
+        assert (code, asked["best"], "--best: enough" in error) == (2, bool(words), True)
+
+
 def test_a_changed_certificate_is_noticed(call, folder, made, tmp_path, monkeypatch):
     monkeypatch.setattr("latentry.certificate.recheck.certify", lambda *_, **__: made)  # as it came out again above
     file = tmp_path / "certificate.json"

@@ -123,11 +123,16 @@ def test_outputs_are_numpy_of_the_right_shape(name, rows, fitted):
         assert type(model.sample(5)) is np.ndarray
         assert model.sample(5).shape == (5, *row)
     if isinstance(model, Reconstructs):
-        assert model.reconstruct(rows).shape == (len(rows), *row)
+        assert first_of(model.reconstruct(rows), rows).shape == (len(rows), *row)
     if isinstance(model, HasLikelihood):
         assert isinstance(model.score(rows), float)
         assert np.isclose(model.score_rows(rows).mean(), model.score(rows))
         assert set(model.likelihoods()) == set(rows.names)
+
+
+def first_of(arrays, rows):
+    """The array of the first modality, whether it is the only one or not."""
+    return arrays[rows.names[0]] if isinstance(arrays, dict) else arrays
 
 
 def test_rows_of_a_domain_are_asked_for_in_one_way(name, rows, fitted):
@@ -186,6 +191,8 @@ def test_samples_are_in_the_data_units(name, curved):
 @pytest.mark.parametrize("name", DECODED)
 def test_decoded_latents_are_the_reconstruction(name, curved, fitted):
     model = fitted[name]
+    if MODELS[name].least_modalities > 1:
+        pytest.skip("takes no single table; see its own tests")
     decoded = model.decode(model.transform(curved))
     # A flow of as many latents as columns gives the rows back.
     wanted = model.reconstruct(curved) if isinstance(model, Reconstructs) else curved["x"]

@@ -1,8 +1,10 @@
 """Natural latents against closed forms, exact tables and planted truth."""
 
 import copy
+import re
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,10 +13,14 @@ from scipy.stats import norm, spearmanr
 from sklearn.metrics import normalized_mutual_info_score
 
 import latentry as lt
+from latentry.contracts import DecodesLatents
 from latentry.data import Batch
+from latentry.models.natural_latents.conclude import concluded_module, measured_frontier
+from latentry.models.natural_latents.drawing import Drawing, fitted_drawing
 from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent
 from latentry.models.natural_latents.losses import NaturalityScore
+from latentry.nets import head_for
 
 EQUAL = Weights(1.0, 1.0)
 SCORE = {"mediation": 1.0, "errors": 2.0, "mixtures": 0.0, "worst": 0.1, "noise": 0.0, "domains": 1, "numbers": ()}
@@ -115,6 +121,32 @@ def test_gaussian_information_and_divergence_have_their_closed_forms():
     assert float(GaussianLatent(2).divergence(p, q)[0]) == pytest.approx(wanted, abs=1e-5)
 
 
+def test_columns_that_are_left_out_say_nothing():
+    """The divergence is that of the first columns; without any column there is no information, whatever was drawn."""
+    rng = np.random.default_rng(0)
+    one, other = (jnp.asarray(rng.normal(size=(40, 6)), dtype=jnp.float32) for _ in range(2))
+    kind = GaussianLatent(3)
+    few = kind.divergence(kind.first(one, jnp.asarray(2)), kind.first(other, jnp.asarray(2)))
+    wanted = kind.divergences(one, other)[:, :2].sum(axis=1)
+    assert np.allclose(few, wanted, atol=1e-4)
+    ones = jnp.ones((40, 1))
+    nothing = kind.information(kind.first(one, jnp.asarray(0)), ones, ones[:, 0], jax.random.key(0))
+    assert np.allclose(nothing, 0, atol=1e-4)
+    told = Told(kind, one, {"a": other}), Batch({}, {"a": jnp.ones(40)}, None, jnp.ones(40))
+
+    def columns(key):
+        return jax.random.randint(jax.random.fold_in(jax.random.split(key)[1], 1), (), 1, 4)
+
+    key = next(key for key in map(jax.random.key, range(20)) if columns(key) == 1)
+    part = Told(kind, kind.first(one, jnp.asarray(1)), {"a": kind.first(other, jnp.asarray(1))})
+    whole, few, half = (
+        float(NaturalityScore(**SCORE, nested=nested)(told_, told[1], key)[0])
+        for told_, nested in ((told[0], False), (part, False), (told[0], True))
+    )
+    assert whole != pytest.approx(few, rel=0.1)
+    assert half == pytest.approx((whole + few) / 2, rel=1e-4)
+
+
 def noisy_answers(seed=0, rows=400, values=5):
     rng = np.random.default_rng(seed)
     latent = rng.dirichlet(0.3 * np.ones(values), size=rows)
@@ -166,6 +198,9 @@ def test_a_column_of_noise_is_dropped_first():
     student, wide = np.hstack([0 * private, shared]), np.hstack([np.ones((300, 1)), np.full((300, 1), 0.25)])
     answers = Answers(latent, (student, student), np.ones((300, 2)), np.zeros(300, dtype=int), scale, (wide, wide))
     assert dropping_columns(answers, EQUAL)[0].tolist() == [1]
+    _, order, kept = measured_frontier(answers, answers, EQUAL, choose=True)
+    assert (order.tolist(), kept) == ([1, 0], 1), "those kept come first"
+    assert measured_frontier(answers, answers, EQUAL, choose=False)[1:] == (pytest.approx([0, 1]), 2)
 
 
 # Fits ---------------------------------------------------------------------------------------
@@ -183,6 +218,7 @@ def planted(rows=500, modalities=2, domains=1, seed=0):
     return views, z, np.arange(rows) % domains if domains > 1 else None
 
 
+ONES = {name: jnp.ones(500) for name in ("a", "b")}
 SMALL = {"epochs": 150, "hidden": (16,), "batch_size": 64, "learning_rate": 1e-2, "progress": False, "restarts": 2}
 
 
@@ -236,6 +272,47 @@ def test_prototypes_are_means_of_each_value(learned):
     assert np.allclose(model.prototypes(data)["m0"], wanted, atol=0.02)
 
 
+def test_the_decoder_draws_the_mean_of_each_value(learned):
+    """Nearly every row is sure of its value here, so that least squares and averages agree; a row without m1 gets one drawn."""
+    model, data, z = learned
+    assert isinstance(model, DecodesLatents)
+    drawn, means = model.decode(np.eye(3)), model.prototypes(data)
+    assert all(np.allclose(drawn[name], means[name], atol=0.05) for name in ("m0", "m1"))
+    again = model.reconstruct(data)
+    hard = model.channel(data).most_likely
+    assert np.abs(again["m1"][:60] - drawn["m1"][hard[:60]]).mean() < 0.05
+    within = np.mean([np.asarray(data["m0"])[z == v].var(axis=0).sum() for v in range(3)])
+    assert ((again["m0"] - np.asarray(data["m0"])) ** 2).sum(axis=1).mean() < 1.1 * within
+    with pytest.raises(lt.DataError, match=r"latents has shape \(2, 4\)"):
+        model.decode(np.zeros((2, 4)))
+
+
+def test_the_decoder_moves_no_latent(learned):
+    """Bit for bit: with the decoder set back to nothing, and fitted once more, channel and students say the same."""
+    model, data, _ = learned
+    module = model.module_
+    outputs = {name: table.shape[1] for name, table in module.drawing.maps.items()}
+    blank = eqx.tree_at(lambda tree: tree.drawing, module, Drawing.blank(16, outputs, values=True))
+    rows = data.standardise(model.record_.statistics)
+    again = concluded_module(blank, [blank], rows, rows, EQUAL, choose=True)
+    assert not np.allclose(again.drawing.maps["m0"], 0)
+    for other in (blank, again):
+        before, after = (jax.tree.leaves((m.channel, m.students, m.prior)) for m in (module, other))
+        assert all((np.asarray(a) == np.asarray(b)).all() for a, b in zip(before, after, strict=True))
+
+
+def test_codes_are_drawn_as_codes_and_numbers_within_their_range():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 2, size=120)
+    data = lt.Dataset({"code": (2 * z)[:, None], "grey": (0.8 * z + 0.1)[:, None]})
+    heads = {"code": head_for("categorical", (1,), levels=3), "grey": head_for("bernoulli", (1,))}
+    shapes = {"code": (1,), "grey": (1,)}
+    drawing = fitted_drawing(Drawing.blank(2, {"code": 3, "grey": 1}, values=True), np.eye(2)[z], data, heads, 2)
+    drawn = drawing(jnp.asarray([[1.0, 0.0], [0.0, 1.0], [-1.0, 3.0]]), heads, shapes)
+    assert np.asarray(drawn["code"])[:2, 0].tolist() == [0.0, 2.0]
+    assert np.allclose(np.asarray(drawn["grey"])[:, 0], [0.1, 0.9, 1.0], atol=0.01)
+
+
 def test_a_run_folder_holds_the_frontier(learned, tmp_path):
     model, data, _ = learned
     model.save(tmp_path / "run")
@@ -243,6 +320,7 @@ def test_a_run_folder_holds_the_frontier(learned, tmp_path):
     assert back.frontier_ == model.frontier_
     assert (back.agreement_ == model.agreement_).all()
     assert (back.transform(data) == model.transform(data)).all()
+    assert (back.decode(np.eye(3))["m0"] == model.decode(np.eye(3))["m0"]).all()
 
 
 def test_a_resumed_fit_is_the_same(tmp_path):
@@ -269,16 +347,31 @@ def test_a_resumed_fit_is_the_same(tmp_path):
     assert lt.load(tmp_path / "run").frontier_ == whole.frontier_
 
 
-def test_columns_in_place_of_values():
-    """One shared number behind two views: the latent is a function of it, beyond what either view alone tells."""
+def test_columns_are_counted_and_drawn():
+    """One shared number behind two views of three: one column is kept, a function of it, and draws the third that is shared."""
     rng = np.random.default_rng(0)
     z = rng.normal(size=(500, 1))
     views = {n: np.hstack([z + 0.1 * rng.normal(size=(500, 1)), rng.normal(size=(500, 2))]) for n in ("a", "b")}
-    model = lt.NaturalLatents(latent_dim=1, **SMALL | {"restarts": 1}).fit(views)
-    latent = model.transform(views)[:, 0]
-    assert abs(spearmanr(latent, z[:, 0]).statistic) > 0.95
-    assert len(model.frontier_) == 1
-    with pytest.raises(lt.DataError, match="latent_dim=1: .*values="):
+    settings = SMALL | {"restarts": 1, "naturality__noise": 0.1}
+    model = lt.NaturalLatents().set_params(latent_dim="auto", **settings).fit(views)
+    assert model.n_features_out == 1
+    assert [point.chosen for point in model.frontier_] == [True, False, False]
+    channel = model.channel(views)
+    assert channel.mean.shape == channel.scale.shape == (500, 1)
+    assert abs(spearmanr(channel.mean[:, 0], z[:, 0]).statistic) > 0.95
+    turned = eqx.tree_at(lambda tree: tree.conclusion.group, model.module_, jnp.asarray([2, 0, 1], dtype=jnp.int32))
+    batch = Batch({n: jnp.asarray(v, dtype=jnp.float32) for n, v in views.items()}, ONES, None, jnp.ones(500))
+    mean, scale = (np.asarray(part) for part in turned.kind.moments(turned.latents(batch)[0]))
+    assert all(
+        (np.asarray(a) == b[:, [2, 0, 1]]).all()
+        for a, b in zip(turned.encode(batch, jax.random.key(0)), (mean, scale), strict=True)
+    )
+    drawn = model.decode(model.transform(views))["a"]
+    assert np.allclose(drawn, model.reconstruct(views)["a"], atol=1e-4)
+    left = ((drawn - views["a"]) ** 2).mean(axis=0) / views["a"].var(axis=0)
+    assert left[0] < 0.15
+    assert left[1:].min() > 0.9
+    with pytest.raises(lt.DataError, match="latent_dim='auto': .*values="):
         model.cluster_probabilities(views)
 
 
@@ -286,7 +379,13 @@ def test_it_certifies_and_has_a_page(learned, tmp_path):
     model, data, _ = learned
     certificate = lt.certify(model, data, only=["fit", "natural"], epsilon=0.2)
     assert certificate.split["origin"] == "validation"
-    assert "NaturalLatents" in certificate.to_html(tmp_path / "report.html")
+    page = certificate.to_html(tmp_path / "report.html")
+    assert "NaturalLatents" in page
+    assert "With fewer values or columns" in page
+    points = certificate["natural"].details["frontier"]
+    assert [point["size"] for point in points if point["chosen"]] == [3]
+    assert points[2]["score"] == pytest.approx(model.frontier_[2].score)
+    assert {"wentworth2025", "poole2019"} <= set(re.findall(r"@\w+\{(\w+),", certificate.citations()))
 
 
 # Bad input ----------------------------------------------------------------------------------
@@ -324,6 +423,14 @@ def test_parameters_that_contradict_each_other():
     refused(
         views, "values='auto': it is chosen on held-out rows. Set validation above 0", values="auto", validation=0.0
     )
+    refused(
+        views,
+        "latent_dim='auto': it is chosen on held-out rows. Set validation above 0",
+        values=None,
+        latent_dim="auto",
+        validation=0.0,
+    )
+    refused(views, 'latent_dim=0: not a whole number of at least 1. Give one, or "auto"', values=None, latent_dim=0)
     refused(views, "training__beta=2", training=lt.models.Training(beta=2.0))
 
 

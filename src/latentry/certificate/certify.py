@@ -56,6 +56,7 @@ class Options(TypedDict, total=False):
     others: Sequence[HasChannel]
     restarts: int
     refits: bool
+    best: bool
     only: Sequence[str] | None
     seed: int
     progress: Callable[[str], None] | None
@@ -85,6 +86,7 @@ def certify(
     others: Sequence[HasChannel] = (),
     restarts: int = 0,
     refits: bool = False,
+    best: bool = False,
     only: Sequence[str] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -118,6 +120,7 @@ def certify(
         restarts: fit the model so many times more, from other seeds and on the rows that trained it, for the same purpose.
         refits: fit the model up to five times more on the rows that trained it, to test what identifiability takes for
             granted: with one latent fewer and one more, and without one domain at a time (three at most).
+        best: learn the most natural latent on part of the audited rows, and say on the others how far these latents are from it.
         only: names of the parts to run; all of them by default.
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs: text that also says how much of the expected work is
@@ -130,7 +133,15 @@ def certify(
         DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
     settings = Settings(
-        float(epsilon), float(level), int(seed), float(noise), quantiser, blocks, int(restarts), bool(refits)
+        float(epsilon),
+        float(level),
+        int(seed),
+        float(noise),
+        quantiser,
+        blocks,
+        int(restarts),
+        bool(refits),
+        bool(best),
     )
     only = None if only is None else only if isinstance(only, str) else list(only)
     chosen = _chosen(only)
@@ -144,6 +155,8 @@ def certify(
             raise DataError(
                 "others, restarts, refits: are questions about one model. Certify it without the other latents."
             )
+        if settings.best:
+            raise DataError("best=True: is a question about one latent. Use natural.best, which compares several.")
         return _side_by_side(named(latents), rows, settings, seen, only, progress)
     return _one(cast("Latents", latents), rows, settings, chosen, seen, others, progress)
 

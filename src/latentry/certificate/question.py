@@ -8,12 +8,27 @@ from typing import Any
 
 from latentry.evidence import Assumption, Bound, Estimate, Verdict
 
-__all__ = ["MEASURED", "MIXED", "Fields", "Number", "Part", "number_from_json", "number_to_json"]
+__all__ = [
+    "ABOVE_BEST",
+    "BESIDE_BEST",
+    "BEST_FOUND",
+    "MEASURED",
+    "MIXED",
+    "Fields",
+    "Number",
+    "Part",
+    "number_from_json",
+    "number_to_json",
+]
 
 Number = Bound | Estimate
 Fields = dict[str, Any]  # of a JSON object
 MEASURED = ("variables", "informative", "domains")  # parts that report estimates and judge nothing
 MIXED = "every mixture"  # of the domains: the place of a claim that holds whatever their fractions
+# Names of numbers about the most natural latent of the rows.
+BEST_FOUND = "largest redundancy error of the most natural latent found"
+BESIDE_BEST = "largest redundancy error beside it"
+ABOVE_BEST = "sum of all errors above that of the most natural latent found"
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,7 +95,7 @@ def check(
     return compare(certificate, again, tolerance)
 
 
-_OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks", "restarts", "refits")
+_OPTIONS = ("epsilon", "level", "seed", "noise", "quantiser", "blocks", "restarts", "refits", "best")
 
 
 def compare(before: Certificate, after: Certificate, tolerance: float) -> Comparison:

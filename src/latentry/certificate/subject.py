@@ -44,6 +44,7 @@ class Settings:
     blocks: Blocks = None
     restarts: int = 0
     refits: bool = False
+    best: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:

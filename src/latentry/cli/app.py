@@ -90,6 +90,7 @@ _OPTIONS = {
     r"\bblocks=": "--block ",
     r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
     r"\brefits=True": "--refits",
+    r"\bbest=True": "--best",
     r"^blocks: ": "--block: ",
     r"\bseen: ": "--seen: ",
     r"\bothers=\[\.\.\.\]": "--also run",

@@ -72,6 +72,12 @@ def certify(
             "what identifiability takes for granted.",
         ),
     ] = False,
+    best: Annotated[
+        bool,
+        typer.Option(
+            "--best", help="Learn the most natural latent of the rows, and say how far these latents are from it."
+        ),
+    ] = False,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     seed: Annotated[int, typer.Option(help="The same seed gives the same certificate.")] = 0,
     check_: Annotated[
@@ -85,9 +91,10 @@ def certify(
 ) -> None:
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""
     needed = demanded(required)
-    if beside and (needed or check_ is not None or also or restarts or refits):
+    if beside and (needed or check_ is not None or also or restarts or refits or best):
         raise DataError(
-            "--beside compares latents; --require, --check, --also, --restarts and --refits ask about one. Use one at a time."
+            "--beside compares latents; --require, --check, --also, --restarts, --refits and --best ask about one. Use one at "
+            "a time."
         )
     if check_ is not None and needed:
         raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")
@@ -115,7 +122,7 @@ def certify(
         else:
             certificate = make(
                 subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
-                restarts=restarts, refits=refits, seed=seed, seen=trained, others=others, progress=progress,
+                restarts=restarts, refits=refits, best=best, seed=seed, seen=trained, others=others, progress=progress,
             )  # fmt: skip
     if check_ is not None:
         _compare(compared, as_json=json)

@@ -30,7 +30,7 @@ from latentry.natural.from_samples import (
     units_needed,
 )
 from latentry.natural.gaussian import GaussianPair, gaussian_pair, gaussian_total_correlation
-from latentry.natural.learned import Best, Naturalness, beside_the_best, best, naturalness
+from latentry.natural.learned import Best, Naturalness, beside_the_best, best, naturalness, quick_learner
 from latentry.natural.mixtures import Family
 from latentry.natural.naturality_errors import mediation_error, redundancy_error, weighted_score
 from latentry.natural.report import Errors, Report
@@ -99,6 +99,7 @@ __all__ = [
     "noise_curve",
     "reasons_to_call_it_empty",
     "units_needed",
+    "quick_learner",
     "redundancy_error",
     "resampling",
     "search",

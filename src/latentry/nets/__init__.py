@@ -14,7 +14,7 @@ from latentry.nets.expert_decoders import (
     sinusoid,
     two_piece_linear,
 )
-from latentry.nets.heads import HEADS, Head, head_for
+from latentry.nets.heads import HEADS, Gaussian, Head, Poisson, head_for
 from latentry.nets.images import (
     AUGMENTATIONS,
     ContentDistribution,
@@ -69,10 +69,12 @@ __all__ = [
     "FlatDecoder",
     "FlatEncoder",
     "Flow",
+    "Gaussian",
     "Head",
     "Mapping",
     "Network",
     "Parameter",
+    "Poisson",
     "ImageEncoder",
     "SigmoidalPrior",
     "SparsityTerm",

@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import entr
 
+from latentry.certificate.audits.natural_best import beside_the_best_of_rows
 from latentry.certificate.audits.natural_verdict import Judged, place_words
 from latentry.certificate.leading_components import is_label, rows_in_words, some_rows
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
+from latentry.contracts import HasFrontier
 from latentry.data import CategoricalChannel, Channel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
@@ -48,13 +50,18 @@ def natural(subject: Subject) -> Part:
     ordered = [best, *(one for one in judged.values() if one is not best)]
     audits = [result for one in ordered for result in (one.split, one.pooled) if result is not None]
     lines = {one.name: one.line for one in ordered[1:]}
+    beside, told, unable = _beside_the_best(fewer, first, latents[first])
     return Part(
         "natural",
         best.verdict,
         lines | {name: claim for one in ordered for name, claim in one.claims.items()},
-        {name: number for one in ordered for name, number in _numbers(one).items()},
-        tuple(dict.fromkeys([*_subsampled(fewer, subject), *(note for one in ordered for note in _notes(one))])),
-        ("mediation and redundancy errors", *_tests(audits)) if audits else (),
+        {name: number for one in ordered for name, number in _numbers(one).items()} | beside,
+        tuple(
+            dict.fromkeys([*_subsampled(fewer, subject), *(note for one in ordered for note in _notes(one)), *unable])
+        ),
+        ("mediation and redundancy errors", *_tests(audits), *(("NaturalLatents",) if beside else ()))
+        if audits
+        else (),
         {
             "lines": list(lines),
             "table": [row for one in ordered for row in _table(one)],
@@ -72,8 +79,37 @@ def natural(subject: Subject) -> Part:
             },
             "problems": {one.name: one.problem for one in ordered if one.problem},
             "empty": {one.name: list(one.main.empty) for one in ordered if one.main is not None and one.main.empty},
+            **({"best": told} if told else {}),
+            **({"frontier": points} if (points := _frontier(subject)) else {}),
         },
     )
+
+
+def _beside_the_best(subject: Subject, name: str, channel: Channel) -> tuple[dict[str, Number], Fields, list[str]]:
+    """Numbers and words about the most natural latent of the rows, where that was asked; or why there are none."""
+    if not subject.settings.best:
+        return {}, {}, []
+    try:
+        numbers, told = beside_the_best_of_rows(subject, name, channel)
+    except DataError as why:
+        return {}, {}, [f"The most natural latent of these rows was not learned: {why}"]
+    return numbers, told, []
+
+
+def _frontier(subject: Subject) -> list[Fields]:
+    """How natural the model's latent would be with fewer values or columns, where the model knows."""
+    if not isinstance(subject.model, HasFrontier):
+        return []
+    return [
+        {
+            "size": point.size,
+            "score": point.score,
+            "information": point.information,
+            "errors": float(sum(point.errors.values())),
+            "chosen": point.chosen,
+        }
+        for point in subject.model.frontier_
+    ]
 
 
 def _one_block(name: str) -> Verdict:

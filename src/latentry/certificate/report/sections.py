@@ -149,7 +149,22 @@ def _natural(part: Part) -> str:
             for row in claims
         ]
         drawn.append(f"{title}{spans(result, part.details['epsilon'], 'nats')}")
-    return "".join(drawn)
+    return "".join(drawn) + _frontier(part.details.get("frontier", ()))
+
+
+def _frontier(points: Sequence[Fields]) -> str:
+    """Return how natural the latent would be with fewer values or columns, on rows that the fit held out."""
+    if len(points) < 2:
+        return ""
+    sizes = np.array([point["size"] for point in points], dtype=float)
+    names = {"score": "score", "information": "information kept", "errors": "redundancy errors, summed"}
+    series = [
+        Series(title, sizes, np.array([point[name] for point in points], dtype=float)) for name, title in names.items()
+    ]
+    kept = next((point["size"] for point in points if point["chosen"]), len(points))
+    words = f"Rows held out by the fit; the model has {kept}. The score is the sum of all errors, less a constant."
+    chart = line_chart(series, "values or columns of the latent", "nats")
+    return f'<h3>With fewer values or columns</h3><p class="note">{words}</p>{chart}'
 
 
 def _causal(part: Part) -> str:

@@ -178,6 +178,12 @@ def _steps(parts: Mapping[str, Part], name: str) -> Iterator[str]:
         if claim.change and claim.status not in _REACHED:
             yield f"{capital(claim.sentence).rstrip('.')}: {claim.change}."
     yield from _sharper(parts)
+    natural = parts.get("natural")
+    if natural is not None and natural.details.get("table") and "best" not in natural.details:
+        yield (
+            f"To see how far {name} {are(name)} from the most natural latent of these rows: best=True (--best), which learns one "
+            "in less than a minute."
+        )
 
 
 def _planned(change: str) -> str:

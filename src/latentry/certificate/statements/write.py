@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from latentry.certificate.question import Fields, Part
+from latentry.certificate.statements.best import about_the_best
 from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
 from latentry.certificate.statements.natural import about_naturality
 from latentry.certificate.statements.statement import Grade, Statement, are, at_least, capital, joined, nats
@@ -56,6 +57,7 @@ def _all(parts: Mapping[str, Part], name: str, level: float) -> Iterator[Stateme
         yield from _information(parts["informative"], name)
     if "natural" in parts:
         yield from about_naturality(parts["natural"], _told(parts), name, level)
+        yield from about_the_best(parts["natural"], name, level)
     if "domains" in parts:
         yield from _domains(parts, name)
     if "variables" in parts:

@@ -72,7 +72,7 @@ def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _check_size(model: AnyModel, data: Dataset) -> None:
     if len(data) < 2:
         raise DataError(f"n_samples = {len(data)}: one row cannot be learned from; give at least 2.")
-    if model.latent_dim is not None and model.latent_dim > data.layout.size:
+    if isinstance(model.latent_dim, int) and model.latent_dim > data.layout.size:
         raise DataError(
             f"latent_dim={model.latent_dim}: more latents than a row holds numbers (n_features = {data.layout.size}). "
             f"Give {data.layout.size} or fewer."

@@ -47,7 +47,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         training: Schedule, clipping, patience: see :class:`Training`.
     """
 
-    latent_dim: int | None
+    latent_dim: int | str | None
     epochs: int
     batch_size: int
     learning_rate: float
@@ -319,7 +319,7 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
     @property
     def n_features_out(self) -> int:
         """Return the number of latents."""
-        if self.latent_dim is not None:
+        if isinstance(self.latent_dim, int):
             return self.latent_dim
         check_is_fitted(self)  # without a number of its own, a model takes as many as there are columns
         return self.record_.layout.size

@@ -11,7 +11,7 @@ from latentry.data import Dataset, Domain
 from latentry.errors import DataError
 from latentry.models.estimator import Rule, Whole, refuse
 
-__all__ = ["ValuesRule", "check_data", "check_size"]
+__all__ = ["AutoWhole", "check_data", "check_size"]
 
 _FEWEST = 10  # rows of a domain
 _PER_VALUE = 2  # rows of each value of the latent
@@ -20,8 +20,10 @@ _SAME = 1e-4
 
 
 @dataclass(frozen=True)
-class ValuesRule(Rule):
-    """Whole numbers of at least 2, "auto", or None."""
+class AutoWhole(Rule):
+    """Whole numbers of at least some number, "auto", or None."""
+
+    least: int
 
     def problem(self, value: object) -> str | None:
         """Say what is wrong.
@@ -34,16 +36,16 @@ class ValuesRule(Rule):
         """
         if isinstance(value, str) and value == "auto":
             return None
-        problem = Whole(2, none=True).problem(value)
-        return None if problem is None else 'not a whole number of at least 2. Give one, or "auto".'
+        problem = Whole(self.least, none=True).problem(value)
+        return None if problem is None else f'not a whole number of at least {self.least}. Give one, or "auto".'
 
 
-def check_size(values: int | str | None, latent_dim: int | None, validation: float) -> None:
-    """Refuse a latent that has both values and columns, or a number of values that no held-out row could choose.
+def check_size(values: int | str | None, latent_dim: int | str | None, validation: float) -> None:
+    """Refuse a latent that has both values and columns, or a number of them that no held-out row could choose.
 
     Args:
         values: Number of values, "auto", or None.
-        latent_dim: Number of columns, or None.
+        latent_dim: Number of columns, "auto", or None.
         validation: Fraction of rows held out.
 
     Raises:
@@ -52,8 +54,9 @@ def check_size(values: int | str | None, latent_dim: int | None, validation: flo
     if values is not None and latent_dim is not None:
         problem = f"a latent has values or columns, and latent_dim={latent_dim} asks for columns. Give one of the two."
         raise refuse("values", values, problem)
-    if values in (None, "auto") and latent_dim is None and not validation:
-        raise refuse("values", values, "it is chosen on held-out rows. Set validation above 0, or give a number.")
+    name, count = ("values", values) if latent_dim is None else ("latent_dim", latent_dim)
+    if count in (None, "auto") and not validation:
+        raise refuse(name, count, "it is chosen on held-out rows. Set validation above 0, or give a number.")
 
 
 def check_data(data: Dataset, values: int | None) -> None:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import normalized_mutual_info_score
 
+from latentry.contracts import encode_rows
 from latentry.data import Dataset
+from latentry.models.natural_latents.drawing import fitted_drawing
 from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent
 from latentry.models.natural_latents.module import Conclusion, NaturalModule, latents_of_rows
 from latentry.training import map_rows
 
-__all__ = ["answers_about", "concluded_module"]
+__all__ = ["answers_about", "concluded_module", "measured_frontier"]
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -42,15 +44,16 @@ def concluded_module(
         training: Standardised rows that choose merges.
         held_out: Standardised rows that measure.
         weights: Of the errors.
-        choose: Whether values are merged to as many as the frontier's bend has.
+        choose: Whether values are merged to as many as the frontier's bend has, or columns dropped.
 
     Returns:
-        The module with its conclusion.
+        The module with its conclusion, and a decoder for the latent as it is now.
     """
-    known = answers_about(module, _some(training, _CHOOSING))
+    some = _some(training, _CHOOSING)
+    known = answers_about(module, some)
     seen = answers_about(module, held_out)
-    frontier, group, kept = _frontier(known, seen, weights, choose=choose)
-    final = seen.merged(group) if isinstance(module.kind, CategoricalLatent) else seen
+    frontier, group, kept = measured_frontier(known, seen, weights, choose=choose)
+    final = seen.merged(group) if isinstance(module.kind, CategoricalLatent) else seen.columns(group[:kept])
     shape = module.conclusion.domains.shape
     others = [answers_about(other, held_out) for other in ended]
     scores = [float(scored(other, weights)[0].mean()) for other in others]
@@ -64,7 +67,10 @@ def concluded_module(
         _device([[_agreement(a, b) for b in others] for a in others]),
     )
     noted: NaturalModule = eqx.tree_at(lambda tree: tree.conclusion, module, concluded)
-    return noted
+    latents = np.asarray(map_rows(encode_rows, noted, some)[0], dtype=np.float64)
+    drawing = fitted_drawing(module.drawing, latents, some, module.heads, kept)
+    drawn: NaturalModule = eqx.tree_at(lambda tree: tree.drawing, noted, drawing)
+    return drawn
 
 
 def _device(values: object, kind: type[np.generic] = np.float32) -> jax.Array:
@@ -110,8 +116,18 @@ def _normal(table: Array) -> Array:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _frontier(known: Answers, seen: Answers, weights: Weights, *, choose: bool) -> tuple[Array, Groups, int]:
-    """Scores of every size, the group of each value, and the size that is kept."""
+def measured_frontier(known: Answers, seen: Answers, weights: Weights, *, choose: bool) -> tuple[Array, Groups, int]:
+    """Merge values, or drop columns, one after the other, and measure every size.
+
+    Args:
+        known: Answers about rows that choose what is merged or dropped.
+        seen: About rows that measure.
+        weights: Of the errors.
+        choose: Whether the size at the bend is kept, and not the largest.
+
+    Returns:
+        Scores of every size; the group of each value, or the order of columns; and the size that is kept.
+    """
     if seen.scale is None:
         path = merging_values(known, weights)
         smaller = [seen.merged(group) for group in path]
@@ -123,7 +139,9 @@ def _frontier(known: Answers, seen: Answers, weights: Weights, *, choose: bool) 
     table = [[kept, rows.mean(), gap, *errors] for (rows, errors, kept), gap in zip(measured, gaps, strict=True)]
     size = best + 1 if choose else len(path)
     group: Groups = np.arange(len(path))
-    if choose:
+    if choose and seen.scale is not None:
+        group = np.concatenate([path[best], np.setdiff1d(group, path[best])])
+    elif choose:
         often = np.argsort(-smaller[best].latent.mean(axis=0), kind="stable")
         group = np.argsort(often)[path[best]]
     return np.array(table), group, size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
@@ -9,10 +10,11 @@ from typing import ClassVar, final
 import equinox as eqx
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.contracts import FrontierPoint, HasClusters, HasFrontier, ModelFacts
-from latentry.data import CategoricalChannel, Channel, DataLike, Dataset, DomainLike
+from latentry.contracts import DecodesLatents, FrontierPoint, HasClusters, HasFrontier, ModelFacts, Reconstructs
+from latentry.data import CategoricalChannel, Channel, DataLike, Dataset, DomainLike, GaussianChannel
 from latentry.errors import DataError
 from latentry.models.domain_prior import only
 from latentry.models.estimator import (
@@ -22,31 +24,36 @@ from latentry.models.estimator import (
     LatentModel,
     Rule,
     Training,
-    Whole,
+    Values,
+    check_latents,
+    outward,
+    reconstructed,
     refuse_beta,
 )
-from latentry.models.natural_latents.checks import ValuesRule, check_data, check_size
+from latentry.models.natural_latents.checks import AutoWhole, check_data, check_size
 from latentry.models.natural_latents.conclude import concluded_module
+from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.frontier import Weights
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent, LatentKind
 from latentry.models.natural_latents.losses import NaturalityScore, full_weight
-from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule
+from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule, draw_rows
 from latentry.models.natural_latents.settings import Naturality
 from latentry.models.networks import Observations, observe
 from latentry.nets import Build, Dense, Head, Network, encoder_for, head_for
 from latentry.random_keys import split
-from latentry.training import Phase, RunState, Task
+from latentry.training import Phase, RunState, Task, map_rows
 
 __all__ = ["NaturalLatents"]
 
 _MANY = 16  # values that are learned before they are merged to as many as are needed
+_MANY_COLUMNS = 8  # columns that are learned before they are dropped to as many as are needed
 _TURNS = (1.0, 0.5, 0.0)  # powers of the first factor, one restart after the other
 _FIRST = 0.25  # fraction of the epochs in which values spread
 
 
 @final
 @dataclass(eq=False, repr=False)
-class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier):
+class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier, Reconstructs, DecodesLatents):
     r"""A latent that all modalities share and that makes them independent: the most natural one that training finds.
 
     A latent is natural (Wentworth and Lorell, 2025) where it mediates, :math:`M = TC(X \mid \Lambda) \approx 0`, and is redundant,
@@ -59,7 +66,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
 
     Args:
         values: Number of values of the latent, or "auto": so many as held-out rows can tell apart. Also meant if nothing is given.
-        latent_dim: Number of columns of a latent of numbers with Gaussian noise, in place of ``values``.
+        latent_dim: Number of columns of a latent of numbers with Gaussian noise, in place of ``values``; or "auto".
         likelihood: What kind of numbers a modality holds, as for :class:`VAE`: "gaussian" ones are standardised, "categorical"
             ones are codes.
         hidden: Widths of the dense layers of the channel and of each student.
@@ -78,7 +85,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     """
 
     values: int | str | None = None
-    latent_dim: int | None = None
+    latent_dim: int | str | None = None
     epochs: int = 200
     batch_size: int = 128
     learning_rate: float = 2e-3
@@ -95,8 +102,8 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     name: ClassVar[str] = "natural"
     constraints: ClassVar[Mapping[str, Rule]] = {
         **COMMON,
-        "latent_dim": Whole(1, none=True),
-        "values": ValuesRule(),
+        "latent_dim": AutoWhole(1),
+        "values": AutoWhole(2),
         "hidden": HIDDEN_LAYERS["hidden"],
         "encoder": HIDDEN_LAYERS["encoder"],
         "naturality": Group(Naturality),
@@ -145,7 +152,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     @property
     def _kind(self) -> LatentKind:
         if self.latent_dim is not None:
-            return GaussianLatent(self.latent_dim)
+            # No more columns than the smallest modality has numbers: each is to tell them all.
+            most = min(_MANY_COLUMNS, *(math.prod(shape) for _, shape in self.record_.layout.shapes))
+            return GaussianLatent(self.latent_dim if isinstance(self.latent_dim, int) else most)
         return CategoricalLatent(self.values if isinstance(self.values, int) else self._most)
 
     @property
@@ -154,7 +163,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
 
     @property
     def _chooses(self) -> bool:
-        return self.latent_dim is None and not isinstance(self.values, int)
+        return not isinstance(self.values if self.latent_dim is None else self.latent_dim, int)
 
     def build(self, key: jax.Array) -> NaturalModule:
         """Return a channel and students for the layout of the data.
@@ -176,7 +185,10 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         blank = Conclusion.blank(kind.size, len(names), max(1, layout.domain_size), self.restarts)
         start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
         prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
-        return NaturalModule(JointEncoder(features, top), students, prior, heads, start, blank, kind)
+        outputs = {name: math.prod(layout.shape(name)) * heads[name].parameters for name in names}
+        drawing = Drawing.blank(kind.size, outputs, values=isinstance(kind, CategoricalLatent))
+        joint = JointEncoder(features, top)
+        return NaturalModule(joint, students, prior, heads, start, blank, drawing, kind, layout.shapes)
 
     def _head(self, name: str) -> Head:
         kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
@@ -214,6 +226,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             aim.noise,
             max(1, self.record_.layout.domain_size),
             self.observations.gaussian,
+            nested=self.latent_dim == "auto",
         )
         moving = only("channel", "students", "prior")
         spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
@@ -241,7 +254,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     @property
     def n_features_out(self) -> int:
         """Return the number of values or columns."""
-        if self.latent_dim is not None:
+        if isinstance(self.latent_dim, int):
             return self.latent_dim
         check_is_fitted(self)
         return int(self.module_.conclusion.kept)
@@ -269,7 +282,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             A categorical channel, or a Gaussian one if the latent has columns.
         """
         if self.latent_dim is not None:
-            return super().channel(X, y)
+            whole = super().channel(X, y)
+            assert isinstance(whole, GaussianChannel)
+            return GaussianChannel(whole.mean[:, : self.n_features_out], whole.scale[:, : self.n_features_out])
         table = self.transform(X, y).astype(np.float64)
         return CategoricalChannel(table / table.sum(axis=1, keepdims=True))
 
@@ -287,7 +302,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             DataError: If the latent has columns.
         """
         if self.latent_dim is not None:
-            raise DataError(f"latent_dim={self.latent_dim}: a latent of numbers has no clusters. Fit with values=.")
+            raise DataError(f"latent_dim={self.latent_dim!r}: a latent of numbers has no clusters. Fit with values=.")
         return self.transform(X, y)
 
     @property
@@ -333,6 +348,32 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         """Return how much each restart agrees with each other: 1 where they give the same latent, up to names of values."""
         check_is_fitted(self)
         return np.asarray(self.module_.conclusion.agreement)
+
+    def decode(self, latents: ArrayLike) -> Values:
+        """Return expected data given latents, by a decoder that was fitted when the latent was there already.
+
+        Args:
+            latents: Probabilities of the values, or columns, (rows, latents).
+
+        Returns:
+            An array for each modality by name, in the units of the data; of codes the most probable.
+        """
+        check_is_fitted(self)
+        values = check_latents(latents, self.n_features_out)
+        padded = np.pad(values, ((0, 0), (0, self._kind.size - self.n_features_out)))
+        return outward(self, map_rows(draw_rows, self.module_, Dataset({"latents": padded})))
+
+    def reconstruct(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return expected data given the latent of each row: what its modalities share of them, and no more.
+
+        Args:
+            X: Rows, as for :meth:`fit`; a row may lack modalities.
+            y: Not needed.
+
+        Returns:
+            An array for each modality by name, in the units of the data.
+        """
+        return reconstructed(self, X, y)
 
     def prototypes(self, X: DataLike) -> dict[str, np.ndarray]:
         """Return the mean of each modality for each value of the latent: what the values look like.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from latentry.nets import product_of_experts
 
-__all__ = ["CategoricalLatent", "GaussianLatent", "LatentKind"]
+__all__ = ["CategoricalLatent", "GaussianLatent", "LatentKind", "Table"]
 
 Rows = Float[Array, " rows"]
 Table = Float[Array, "rows columns"]
@@ -98,6 +98,18 @@ class LatentKind(ABC):
             Two arrays (rows, size).
         """
 
+    @abstractmethod
+    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
+        """Return the latent with its first columns alone; the others say nothing.
+
+        Args:
+            latent: Parameters of distributions.
+            count: Columns that stay.
+
+        Returns:
+            Parameters of distributions.
+        """
+
 
 @dataclass(frozen=True)
 class CategoricalLatent(LatentKind):
@@ -174,6 +186,18 @@ class CategoricalLatent(LatentKind):
         """
         probability = jnp.exp(latent)
         return probability, jnp.sqrt(jnp.maximum(probability * (1 - probability), 0.0))
+
+    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
+        """Return the latent itself: values have no order.
+
+        Args:
+            latent: Log-probabilities.
+            count: Not used.
+
+        Returns:
+            The same.
+        """
+        return latent
 
 
 @dataclass(frozen=True)
@@ -276,6 +300,18 @@ class GaussianLatent(LatentKind):
         """
         mean, log_scale = self._parts(latent)
         return mean, jnp.exp(log_scale)
+
+    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
+        """Make every further column standard normal, whatever the row: it then adds to no divergence and no information.
+
+        Args:
+            latent: Means and log-scales.
+            count: Columns that stay.
+
+        Returns:
+            Means and log-scales.
+        """
+        return jnp.where(jnp.tile(jnp.arange(self.size) < count, 2)[None, :], latent, 0.0)
 
     def _parts(self, latent: Table) -> tuple[Table, Table]:
         return latent[:, : self.size], latent[:, self.size :]

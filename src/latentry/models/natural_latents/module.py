@@ -12,10 +12,11 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from latentry.contracts import LatentModule
 from latentry.data import Batch
+from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, LatentKind, Table
 from latentry.nets import Dense, Head, Network
 
-__all__ = ["Conclusion", "JointEncoder", "NaturalModule", "latents_of_rows"]
+__all__ = ["Conclusion", "JointEncoder", "NaturalModule", "draw_rows", "latents_of_rows"]
 
 
 class Conclusion(eqx.Module):
@@ -23,7 +24,7 @@ class Conclusion(eqx.Module):
 
     Args:
         measured: 1 once there is a conclusion, 0 before.
-        group: For each value that was learned, the value that it was merged into.
+        group: For each value that was learned, the value that it was merged into; for columns, their order, those kept first.
         kept: Number of values or columns that are left.
         frontier: For each number of values, from 1 on: information, score, standard error of its distance from the best, and the
             redundancy error of each modality.
@@ -93,7 +94,9 @@ class NaturalModule(LatentModule):
     heads: dict[str, Head]
     factor: Float[Array, ""]  # of the redundancy errors, in training
     conclusion: Conclusion
+    drawing: Drawing
     kind: LatentKind = eqx.field(static=True)
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(static=True)  # of a row of each modality
 
     def latents(self, batch: Batch) -> tuple[Table, dict[str, Table]]:
         """Return what the channel says of each row, and what each student does.
@@ -116,7 +119,7 @@ class NaturalModule(LatentModule):
         return jnp.where(jnp.asarray(complete)[:, None], whole, part), alone
 
     def encode(self, batch: Batch, key: PRNGKeyArray) -> tuple[Table, Table]:
-        """Return mean and standard deviation of the latent; of a latent with values, the probabilities after merging.
+        """Return mean and standard deviation of the latent: probabilities after merging, or columns, those kept first.
 
         Args:
             batch: Standardised rows.
@@ -128,8 +131,32 @@ class NaturalModule(LatentModule):
         latent = self.latents(batch)[0]
         if isinstance(self.kind, CategoricalLatent):
             merged = jnp.exp(latent) @ jax.nn.one_hot(self.conclusion.group, self.kind.size)
-            latent = jnp.log(merged + 1e-30)
-        return self.kind.moments(latent)
+            return self.kind.moments(jnp.log(merged + 1e-30))
+        mean, scale = self.kind.moments(latent)
+        return mean[:, self.conclusion.group], scale[:, self.conclusion.group]
+
+    def draw(self, latents: Table) -> dict[str, Float[Array, "rows ..."]]:
+        """Return the expected values of every modality, by the decoder that was fitted last.
+
+        Args:
+            latents: (rows, latents), as many as are kept or more.
+
+        Returns:
+            By modality, standardised.
+        """
+        used = jnp.where(jnp.arange(self.kind.size) < self.conclusion.kept, latents, 0.0)
+        return self.drawing(used, self.heads, dict(self.shapes))
+
+    def reconstruct(self, batch: Batch) -> dict[str, Float[Array, "rows ..."]]:
+        """Return the expected values of every modality given the latent of each row.
+
+        Args:
+            batch: Standardised rows.
+
+        Returns:
+            By modality, standardised.
+        """
+        return self.draw(self.encode(batch, jax.random.key(0))[0])
 
 
 def latents_of_rows(module: NaturalModule, batch: Batch, key: jax.Array) -> tuple[Table, dict[str, Table]]:
@@ -144,3 +171,17 @@ def latents_of_rows(module: NaturalModule, batch: Batch, key: jax.Array) -> tupl
         Parameters of distributions: of the channel, and by modality.
     """
     return module.latents(batch)
+
+
+def draw_rows(module: NaturalModule, batch: Batch, key: jax.Array) -> dict[str, Float[Array, "rows ..."]]:
+    """Call :meth:`NaturalModule.draw` on a batch whose only modality is ``latents``.
+
+    Args:
+        module: Trained.
+        batch: Latents, as the modality ``latents``.
+        key: Not used; functions of a batch all have it.
+
+    Returns:
+        By modality, standardised.
+    """
+    return module.draw(batch.values["latents"])

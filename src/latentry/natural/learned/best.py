@@ -24,7 +24,7 @@ from latentry.streams import stream_seed
 if TYPE_CHECKING:
     from latentry.models import NaturalLatents
 
-__all__ = ["Best", "best"]
+__all__ = ["Best", "best", "quick_learner"]
 
 Codes = NDArray[np.int64]
 Latent = HasChannel | Channel | ArrayLike
@@ -68,13 +68,14 @@ def best(
     audited: ArrayLike | None = None,
     aside: float = 0.4,
     labels: Sequence[str] = (),
+    plain: bool = True,
     level: float = 0.05,
     seed: int = 0,
 ) -> Best:
     """Learn the most natural latent of some rows, and say how far other latents are from it.
 
-    Principal components and k-means, with as many values, are always among the others; both are fitted to the rows that
-    train the model.
+    Principal components and k-means, with as many values, are among the others unless they are left out; both are fitted to
+    the rows that train the model.
 
     >>> from latentry.models import NaturalLatents
     >>> rng = np.random.default_rng(0)
@@ -94,6 +95,7 @@ def best(
         audited: Numbers of the rows to judge by; by default a fraction ``aside`` of them, chosen at random.
         aside: That fraction.
         labels: Modalities whose numbers are labels.
+        plain: Whether principal components and k-means are compared too.
         level: One minus the confidence of each bound, and of each comparison.
         seed: Of the split, the model and the students.
 
@@ -124,13 +126,39 @@ def best(
     own = isinstance(mine, CategoricalChannel)
     alone = {name: fitted.transform(rows.select(name)) for name in rows.names} if own else None
     found = measured(_finite(mine, count, len(known), seed), alone)
-    at_hand = _plain_latents(rows, len(known), found.values, seed)
+    at_hand = _plain_latents(rows, len(known), found.values, seed) if plain else {}
     for name, latent in (latents or {}).items():
         given = _of_rows(latent, rows, np.concatenate([known, judged]))
         at_hand[name] = _finite(given, found.values, len(known), seed)
     others = {name: measured(latent) for name, latent in at_hand.items()}
     gaps = {name: _gap(other.row_scores - found.row_scores, level) for name, other in others.items()}
     return Best(fitted, found, others, gaps, trained, judged)
+
+
+def quick_learner(labels: Sequence[str] = (), seed: int = 0) -> NaturalLatents:
+    """Return an unfitted model that learns in a few seconds: one restart, small networks, at most sixteen values.
+
+    Args:
+        labels: Modalities whose numbers are labels.
+        seed: Of the fit.
+
+    Returns:
+        The model, for :func:`best`.
+    """
+    from latentry.models import NaturalLatents
+
+    kinds = dict.fromkeys(labels, "categorical")
+    return NaturalLatents(
+        values="auto",
+        likelihood=kinds or "gaussian",
+        hidden=(64,),
+        encoder="dense",
+        epochs=80,
+        learning_rate=5e-3,
+        restarts=1,
+        progress=False,
+        seed=seed,
+    )
 
 
 def _gap(apart: np.ndarray, level: float) -> Estimate:
