@@ -73,3 +73,11 @@ def test_rows_that_allow_no_fit_are_said(rows):
     assert any("was not learned: modalities 'left', 'right': copies" in note for note in found["natural"].notes)
     with pytest.raises(lt.DataError, match=r"best=True: is a question about one latent. Use natural.best"):
         lt.certify({"one": private, "other": private}, views, best=True, **SMALL)
+
+
+def test_nothing_is_said_on_rows_that_repeat_each_other(rows):
+    views, private = rows
+    twice = {name: np.repeat(view[:350], 2, axis=0) for name, view in views.items()}
+    found = lt.certify(np.repeat(private[:350], 2), twice, best=True, **SMALL)
+    assert found["natural"].details["best"]
+    assert not any("most natural" in one.sentence for one in found.statements)
