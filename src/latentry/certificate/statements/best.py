@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from latentry.certificate.question import ABOVE_BEST, BESIDE_BEST, BEST_FOUND, Part
+from latentry.certificate.statements.natural import naturality_errors
 from latentry.certificate.statements.statement import Statement, are, at_most, capital
 from latentry.evidence import Bound, Estimate
 
@@ -20,10 +21,12 @@ def about_the_best(part: Part, called: str, level: float) -> Iterator[Statement]
         level: Probability that a bound is wrong.
 
     Returns:
-        An iterator over statements; none where nothing was learned.
+        An iterator over statements; none where nothing was learned, or where the rows do not carry bounds.
     """
     told = part.details.get("best")
-    if not told:
+    if not told or any(
+        errors.doubt for errors in naturality_errors(part)
+    ):  # what was said to speak against bounds does so here
         return
     found, yours, gap = (part.numbers[name] for name in (BEST_FOUND, BESIDE_BEST, ABOVE_BEST))
     assert isinstance(found, Bound)
