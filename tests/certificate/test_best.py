@@ -81,3 +81,10 @@ def test_nothing_is_said_on_rows_that_repeat_each_other(rows):
     found = lt.certify(np.repeat(private[:350], 2), twice, best=True, **SMALL)
     assert found["natural"].details["best"]
     assert not any("most natural" in one.sentence for one in found.statements)
+
+
+def test_domains_are_said_to_be_pooled(rows):
+    views, private = rows
+    data = lt.Dataset(views, domain=np.arange(len(private)) % 2)
+    said = [one.sentence for one in lt.certify(private, data, best=True, **SMALL).statements]
+    assert any("learned from these rows, all domains together, has" in sentence for sentence in said)

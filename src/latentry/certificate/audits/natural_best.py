@@ -47,6 +47,7 @@ def beside_the_best_of_rows(subject: Subject, name: str, channel: Channel) -> tu
     return _numbers(answer), {
         "latent": name,
         "values": answer.found.values,
+        "pooled": subject.data.domain is not None,
         "rounded": not isinstance(channel, CategoricalChannel),
         "learned_on": len(answer.trained),
         "judged_on": len(answer.audited),
