@@ -4,17 +4,21 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test test-bounds lint lint-ruff lint-format lint-types lint-imports bench docs clean
+.PHONY: demo test test-long test-bounds lint lint-ruff lint-format lint-types lint-imports bench docs clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
 
 # Compiled sources are kept, also where the environment says otherwise: each worker and each process that a test starts would
 # compile all of them again.
-test: export PYTHONDONTWRITEBYTECODE :=
+test test-long: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	@$(BIN)/python docs/browser.py
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" $(ARGS)
+
+# What trains models at length, which takes as long as all the rest. Pages and examples of models are among it.
+test-long: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long $(ARGS)
 
 # With the lowest and the newest dependencies that pyproject.toml allows; ONLY=lowest or ONLY=newest for one of them.
 test-bounds:

@@ -14,6 +14,7 @@ os.environ.setdefault(
 
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -26,6 +27,16 @@ use_compilation_cache()
 settings.register_profile("any machine", deadline=None)  # a busy machine is no fault of an example
 settings.load_profile("any machine")
 gc.set_threshold(100_000, 20, 20)  # tracing makes many small objects and hardly a cycle: look for cycles less often
+
+
+def pytest_collection_modifyitems(items):
+    """Leave examples that fit a model to the long tests."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and "models" in item.path.parts and item.path.name in FITTING:
+            item.add_marker(pytest.mark.long)
+
+
+FITTING = ("estimator.py", "choose.py", "choose_sparsity.py")
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +124,28 @@ def few_tries_in_module():
     with pytest.MonkeyPatch.context() as patch:
         _try_little(patch)
         yield
+
+
+def _shrink_weights(recipe, knobs, now, window, key, start, stop):
+    """Stand in for optimiser steps: each makes the weights a little smaller."""
+    arrays = jax.device_get(eqx.filter(now.module, eqx.is_inexact_array))
+    smaller = jax.tree.map(lambda a: a * a.dtype.type(0.99 ** (stop - start)), arrays)
+    module = eqx.combine(jax.device_put(smaller), now.module)
+    return now._replace(module=module, step=now.step + (stop - start), rows=now.rows + 1.0)
+
+
+def _evaluate_nothing(loss, module, window, sums, key, first, stop):
+    return sums._replace(rows=sums.rows + 1.0)
+
+
+def _whiten_alone(within, fractions, pooled, axes, scales, keys, weight):
+    """Stand in for the search of linear starts: no rotation is tried."""
+    return np.linalg.inv(np.linalg.cholesky(pooled))[None], np.zeros(1)
+
+
+@pytest.fixture
+def no_optimiser_steps(monkeypatch):
+    """Fit without a program of optimiser steps for each shape, where it does not matter what is learned."""
+    monkeypatch.setattr("latentry.training.loop.run_steps", _shrink_weights)
+    monkeypatch.setattr("latentry.training.loop.evaluate", _evaluate_nothing)
+    monkeypatch.setattr("latentry.models.cgvae.linear_start._search", _whiten_alone)

@@ -158,6 +158,7 @@ def test_restarts_are_fitted_on_the_rows_of_the_fit(fitted):
     assert not any("One fit" in note for note in found["fit"].notes)
 
 
+@pytest.mark.long
 def test_refits_test_what_is_untested_without_them(monkeypatch):
     """Fits are short: only the place of their answers matters."""
     rng = np.random.default_rng(0)
@@ -218,6 +219,7 @@ def test_shuffled_rows_score_no_better_than_gaussians(fitted):
     assert lt.certify(model, turned, only=["fit"])["fit"].claims["better than independent Gaussian entries"].refuted
 
 
+@pytest.mark.long
 def test_identifiable_latents_are_supported_and_shuffled_domains_are_not():
     data = lt.generators.segments(domains=12, rows_per_domain=400, latents=2, layers=1, seed=1)
     training, fresh = data.split(0.5, 0.5)

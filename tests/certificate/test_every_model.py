@@ -70,6 +70,7 @@ def test_theorems_are_those_of_the_model(certified):
     assert ("sparsity of the mixing" in claims) == isinstance(model, HasMixing)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_tries")
 def test_a_sparse_mixing_is_audited_over_restarts():
     """Planted: three latents, each with a variable of its own; two fits are compared."""

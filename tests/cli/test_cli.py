@@ -169,7 +169,7 @@ def _wait_for_lines(path, count):
         time.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_saves_and_resume_goes_on(table, tmp_path):
     words = [sys.executable, "-m", "latentry", "fit", str(table), "--domain", "lab", "--out", str(tmp_path / "run")]
     words += [

@@ -151,6 +151,7 @@ def test_natural_of_samples(call, tmp_path):
     assert "audited" in text
 
 
+@pytest.mark.long
 def test_bench_ivae(call):
     words = ["--rows", "40", "--domains", "4", "--latents", "2", "--epochs", "2", "--quiet", "--json"]
     code, text, _ = call("bench", "ivae", *words)

@@ -23,6 +23,7 @@ def shuffled():
     return lt.IFlow().set_params(epochs=15, flow__blocks=3, flow__components=4, progress=False).fit(train), held_out
 
 
+@pytest.mark.long
 def test_shuffled_domains_find_nothing(shuffled):
     model, held_out = shuffled
     found = sufficient_changes(model, held_out, bootstrap=0)

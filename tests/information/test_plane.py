@@ -65,6 +65,7 @@ def test_the_twelve_bit_rule_is_a_rule_of_the_icosahedron():
     np.testing.assert_array_equal(y, y[rest])
 
 
+@pytest.mark.long
 def test_the_twelve_bit_run_learns_and_is_recorded():
     found = twelve_bit_run(epochs=8, records=3, seed=0)
     assert sorted(found.activations) == [1, 3, 8]

@@ -18,6 +18,8 @@ from latentry.information.flow_estimator import Flow, FlowTriple
 from latentry.information.trained_estimators import chained, split_rows
 from latentry.nets import Dense
 
+pytestmark = pytest.mark.long
+
 TRAINED = ["mine", "infonce", "nwj", "smile", "flow"]
 ROWS = 400
 

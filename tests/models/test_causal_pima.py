@@ -16,6 +16,8 @@ from latentry.models.causal_pima.mixture import HodgeTable, Mixture, standard_mi
 from latentry.models.estimator import ready
 from latentry.nets import Parameter, expert, two_piece_linear
 
+pytestmark = pytest.mark.long
+
 GRID = np.linspace(0, 1, 20)
 SMALL = {"nodes": {"kind": 2, "profile": 2}, "latent_dim": 2, "epochs": 80, "hidden": (16,), "batch_size": 32}
 SMALL |= {"progress": False, "seed": 0, "training__patience": None, "learning_rate": 5e-3}

@@ -11,6 +11,8 @@ import latentry as lt
 from latentry.data import assemble
 from latentry.models.estimator import ready
 
+pytestmark = pytest.mark.long
+
 QUICK = {"nodes": (2, 2), "latent_dim": 3, "epochs": 50, "hidden": (16,), "batch_size": 32, "progress": False}
 QUICK |= {"training__patience": None, "learning_rate": 5e-3}
 

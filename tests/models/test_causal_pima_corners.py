@@ -24,6 +24,8 @@ from latentry.models.causal_pima.structural_em import (
 )
 from latentry.nets import Parameter, expert, two_piece_linear
 
+pytestmark = pytest.mark.long
+
 GRID = np.linspace(0, 1, 12)
 NAMES = ("N1", "N2", "N3")
 

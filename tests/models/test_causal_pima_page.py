@@ -4,6 +4,10 @@ import doctest
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 PAGE = Path(__file__).parents[2] / "docs" / "causal-pima.md"
 
 

@@ -18,6 +18,8 @@ from latentry.models.estimator.saving import save_model
 from latentry.nets import SparsityTerm
 from latentry.training import run
 
+pytestmark = pytest.mark.long
+
 TINY = {"latent_dim": 6, "style_dim": 2, "batch_size": 8}
 TINY |= {"networks__channels": 2, "networks__most_channels": 4, "networks__style_width": 4}
 

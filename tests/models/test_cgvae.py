@@ -15,6 +15,8 @@ from latentry.models.networks import NegativeElbo
 from latentry.models.selection.choose_sparsity import choose_weight
 from latentry.nets import SparsityTerm
 
+pytestmark = pytest.mark.long
+
 SMALL = {
     "flow__blocks": 2,
     "flow__components": 4,

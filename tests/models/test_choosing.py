@@ -14,6 +14,7 @@ SMALL = {
 }
 
 
+@pytest.mark.long
 def test_the_better_model_is_chosen_by_rows_that_none_saw():
     """Sources with changing spreads: a prior that only moves cannot follow."""
     data = lt.generators.segments(domains=4, rows_per_domain=200, latents=2, layers=1, seed=0)

@@ -3,7 +3,6 @@
 import copy
 import json
 
-import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -49,33 +48,14 @@ def quick(name, **changes):
 LIGHT = {"ivae": {"estimation": "elbo"}, "cgvae": {"sparsity": 0.0}}
 
 
-def shrink_weights(recipe, knobs, now, window, key, start, stop):
-    """Stand in for optimiser steps: each makes the weights a little smaller."""
-    arrays = jax.device_get(eqx.filter(now.module, eqx.is_inexact_array))
-    smaller = jax.tree.map(lambda a: a * a.dtype.type(0.99 ** (stop - start)), arrays)
-    module = eqx.combine(jax.device_put(smaller), now.module)
-    return now._replace(module=module, step=now.step + (stop - start), rows=now.rows + 1.0)
-
-
-def evaluate_nothing(loss, module, window, sums, key, first, stop):
-    return sums._replace(rows=sums.rows + 1.0)
-
-
-def whiten_alone(within, fractions, pooled, axes, scales, keys, weight):
-    """Stand in for the search of linear starts: no rotation is tried."""
-    return np.linalg.inv(np.linalg.cholesky(pooled))[None], np.zeros(1)
-
-
 @pytest.fixture
-def steps_that_cost_nothing(estimator, monkeypatch):
+def compile_little(estimator, request):
     if type(estimator) is not MODELS["vae"]:
-        monkeypatch.setattr("latentry.training.loop.run_steps", shrink_weights)
-        monkeypatch.setattr("latentry.training.loop.evaluate", evaluate_nothing)
-        monkeypatch.setattr("latentry.models.cgvae.linear_start._search", whiten_alone)
+        request.getfixturevalue("no_optimiser_steps")
 
 
 @pytest.mark.filterwarnings("ignore:domain .* has only")  # scikit-learn's rows are few
-@pytest.mark.usefixtures("steps_that_cost_nothing")
+@pytest.mark.usefixtures("compile_little")
 @parametrize_with_checks([quick(name, latent_dim=1, batch_size=2, **LIGHT.get(name, {})) for name in TABLES])
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -331,6 +311,7 @@ def test_a_bad_place_is_noticed_before_training(name, rows, tmp_path):
         quick(name).fit(rows, run=tmp_path / "thesis", logger=Never())
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:domain .* has only 3 rows")
 @pytest.mark.parametrize("name", TABLES)
 def test_many_small_domains(name, curved):

@@ -8,6 +8,8 @@ from latentry.certificate.splitting import rows_to_audit
 from latentry.models import MODELS, model_class
 from latentry.training import Feed
 
+pytestmark = pytest.mark.usefixtures("no_optimiser_steps")  # which rows are fed is tested, not what is learned
+
 ROWS = 500
 SMALL = {
     "latent_dim": 2,

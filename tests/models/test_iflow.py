@@ -11,6 +11,8 @@ from latentry.data import Batch
 from latentry.models.domain_prior import Shrunk
 from latentry.nets import prior_for
 
+pytestmark = pytest.mark.long
+
 SMALL = {"flow__blocks": 2, "flow__components": 4, "flow__optimiser": "adam", "epochs": 30, "progress": False}
 
 

@@ -11,6 +11,8 @@ from latentry.models.domain_prior import NegativeBound
 from latentry.models.estimator import ready
 from latentry.models.ivae.losses import WeightedSplit
 
+pytestmark = pytest.mark.long
+
 SMALL = {
     "latent_dim": 2,
     "hidden": (32, 32),

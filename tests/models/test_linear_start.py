@@ -11,6 +11,8 @@ import latentry as lt
 from latentry.data import Domain
 from latentry.models.cgvae.linear_start import groups_of, linear_unmixings, tries_for
 
+pytestmark = pytest.mark.long
+
 ROWS = 3000
 SCALES = np.array([[1.0, 1.0, 1.0], [0.4, 1.0, 2.5]])
 

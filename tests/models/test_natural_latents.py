@@ -22,6 +22,8 @@ from latentry.models.natural_latents.latent_kinds import CategoricalLatent, Gaus
 from latentry.models.natural_latents.losses import NaturalityScore
 from latentry.nets import head_for
 
+pytestmark = pytest.mark.long
+
 EQUAL = Weights(1.0, 1.0)
 SCORE = {"mediation": 1.0, "errors": 2.0, "mixtures": 0.0, "worst": 0.1, "noise": 0.0, "domains": 1, "numbers": ()}
 

@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+pytestmark = pytest.mark.long
 
 PAGE = Path(__file__).parents[2] / "docs" / "natural-latents.md"
 

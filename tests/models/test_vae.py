@@ -12,6 +12,8 @@ from latentry.data import Batch
 from latentry.models.networks import ModalityNets
 from latentry.nets import Dense, head_for
 
+pytestmark = pytest.mark.long
+
 
 def batch(x):
     ones = jnp.ones(len(x))

@@ -58,6 +58,7 @@ def test_each_part_is_halved(seed):
     assert (given[0] == ~given[1]).all()
 
 
+@pytest.mark.long
 def test_it_learns_a_law_in_clusters():
     """Two latents on a ring of three clumps: no product of laws of single latents has them."""
     rng = np.random.default_rng(0)

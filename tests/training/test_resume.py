@@ -66,7 +66,7 @@ def _wait_for(path):
         time.sleep(0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_four_random_moments_is_the_straight_run(tmp_path, same):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
