@@ -93,12 +93,13 @@ def test_it_finds_the_likelihood_of_a_linear_gaussian(rng):
     assert truth - 0.5 < model.score(rows[2000:]) < truth + 0.1
 
 
-@pytest.mark.parametrize("kind", ["bernoulli", "poisson", "categorical"])
+@pytest.mark.parametrize("kind", ["bernoulli", "poisson", "negative_binomial", "categorical"])
 def test_other_likelihoods_learn(kind, rng):
     z = rng.integers(0, 2, size=400)
     table = {
         "bernoulli": np.where(z[:, None] == 1, 0.9, 0.1) > rng.random((400, 6)),
         "poisson": rng.poisson(np.where(z[:, None] == 1, 20, 2), size=(400, 6)),
+        "negative_binomial": rng.poisson(np.where(z[:, None] == 1, 20, 2) * rng.gamma(10, 0.1, size=(400, 6))),
         "categorical": np.where(rng.random((400, 6)) < 0.9, 2 * z[:, None], rng.integers(0, 4, (400, 6))),
     }[kind].astype(float)
     model = lt.VAE(

@@ -6,8 +6,10 @@ from scipy import stats
 
 from latentry.errors import DataError
 from latentry.nets import head_for
+from latentry.nets.heads import NegativeBinomial
 
 SHAPE = (3,)
+SIZES = np.array([0.3, 2.0, 50.0])
 
 
 def cases():
@@ -29,6 +31,12 @@ def cases():
             stats.bernoulli(1 / (1 + np.exp(-mean))).logpmf(ones),
         ),
         "poisson": (head_for("poisson", SHAPE), mean[:, None], counts, stats.poisson(np.exp(mean)).logpmf(counts)),
+        "negative_binomial": (  # scipy counts failures before n successes of probability n / (n + mean)
+            NegativeBinomial(jnp.log(jnp.array([0.3, 2.0, 50.0]))),
+            mean[:, None],
+            counts,
+            stats.nbinom(SIZES, SIZES / (SIZES + np.exp(mean))).logpmf(counts),
+        ),
         "concrete": (  # a logistic variable around f / T with scale 1 / T, squashed
             head_for("concrete", SHAPE, temperature=0.4),
             mean[:, None],
@@ -39,14 +47,14 @@ def cases():
     }
 
 
-@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "categorical", "concrete"])
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "negative_binomial", "categorical", "concrete"])
 def test_log_density_agrees_with_scipy(name):
     head, outputs, x, want = cases()[name]
     found = head.log_density(jnp.asarray(outputs, jnp.float32), jnp.asarray(x, jnp.float32))
     assert np.allclose(found, want, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson"])
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "poisson", "negative_binomial"])
 def test_draws_have_the_mean_they_claim(name):
     # Each of the 3 entries fails by chance less than once in 10^8: six standard errors.
     head, outputs, _, _ = cases()[name]
@@ -85,7 +93,7 @@ def test_a_fixed_scale_gets_no_gradient_and_a_learned_one_does():
 
 
 def test_extreme_outputs_stay_finite():
-    for name in ("bernoulli", "poisson"):
+    for name in ("bernoulli", "poisson", "negative_binomial"):
         head = head_for(name, (1,))
         for output in (-1e4, 1e4):
             assert jnp.isfinite(head.log_density(jnp.full((1, 1), output), jnp.ones(1))).all()
@@ -104,3 +112,14 @@ def test_the_odds_of_relaxed_coins_are_found_at_every_temperature(temperature):
     odds = jnp.linspace(0, 3, 61)
     found = odds[jnp.argmax(jax.vmap(lambda f: head.log_density(jnp.full((4000, 1), f), x).sum())(odds))]
     assert abs(found - 1.5) < 0.32
+
+
+@pytest.mark.parametrize("size", [1.0, 4.0])
+def test_sizes_of_counts_are_found_by_maximum_likelihood(size):
+    """2,000 counts of mean 5: eight standard errors of the logarithm, about .05, and of the variance are allowed."""
+    outputs = jnp.full((2000, 1), np.log(5.0, dtype=np.float32))
+    x = NegativeBinomial(jnp.log(size)).draw(outputs, jax.random.key(0))
+    sizes = np.exp(np.linspace(-1.5, 3.0, 46))
+    fits = jax.vmap(lambda at: NegativeBinomial(at).log_density(outputs, x).sum())(jnp.asarray(np.log(sizes)))
+    assert abs(np.log(sizes[np.argmax(fits)] / size)) < 0.4
+    assert float(x.var()) == pytest.approx(5 + 25 / size, rel=0.5)

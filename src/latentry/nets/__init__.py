@@ -14,7 +14,7 @@ from latentry.nets.expert_decoders import (
     sinusoid,
     two_piece_linear,
 )
-from latentry.nets.heads import HEADS, Gaussian, Head, Poisson, head_for
+from latentry.nets.heads import DISCRETE, HEADS, Gaussian, Head, head_for
 from latentry.nets.images import (
     AUGMENTATIONS,
     ContentDistribution,
@@ -53,6 +53,7 @@ __all__ = [
     "AUGMENTATIONS",
     "EXPERTS",
     "FAMILIES",
+    "DISCRETE",
     "HEADS",
     "PENALTIES",
     "Build",
@@ -74,7 +75,6 @@ __all__ = [
     "Mapping",
     "Network",
     "Parameter",
-    "Poisson",
     "ImageEncoder",
     "SigmoidalPrior",
     "SparsityTerm",

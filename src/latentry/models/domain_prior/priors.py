@@ -18,7 +18,7 @@ from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
 from latentry.models.domain_prior.settings import DomainPrior, FlowMap
 from latentry.models.networks import Design
-from latentry.nets import ConditionalPrior, Flow, prior_for, sigmoidal_prior
+from latentry.nets import DISCRETE, ConditionalPrior, Flow, prior_for, sigmoidal_prior
 
 __all__ = ["Priors"]
 
@@ -203,7 +203,7 @@ class Priors:
         if self.settings.free_form:
             return _FREE_FORM
         kinds = set(self.facts.observations.likelihoods.values())
-        return _DISCRETE if kinds & {"bernoulli", "categorical", "poisson"} else True
+        return _DISCRETE if kinds & DISCRETE else True
 
     def wanted(self, domain: DomainLike, n: int) -> jax.Array:
         """Return the domains of n rows to be drawn, as the module takes them: one for all, or one for each.

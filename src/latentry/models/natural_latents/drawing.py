@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from numpy.typing import NDArray
 
 from latentry.data import Dataset
-from latentry.nets import Gaussian, Head, Poisson
+from latentry.nets import Head
 
 __all__ = ["Drawing", "fitted_drawing"]
 
@@ -103,12 +103,7 @@ class Drawing(eqx.Module):
 
 def _expected(head: Head, outputs: Float[Array, "rows ..."]) -> Float[Array, "rows ..."]:
     """Probabilities of codes are compared like their logarithms; other numbers are means, kept where they can be."""
-    if head.parameters > 1:
-        return jax.vmap(head.mean)(outputs)
-    means = outputs[..., 0]
-    if isinstance(head, Gaussian):
-        return means
-    return jnp.maximum(means, 0.0) if isinstance(head, Poisson) else jnp.clip(means, 0.0, 1.0)
+    return jax.vmap(head.mean)(outputs) if head.parameters > 1 else head.possible(outputs[..., 0])
 
 
 def fitted_drawing(

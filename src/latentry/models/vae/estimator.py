@@ -46,7 +46,8 @@ class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, S
     are used and any subset of modalities can be encoded.
 
     Args:
-        likelihood: "gaussian", "bernoulli", "categorical", "poisson" or "concrete", for all modalities or by name.
+        likelihood: "gaussian", "bernoulli", "categorical", "poisson", "negative_binomial" or "concrete", for all modalities or
+            by name.
         hidden: Widths of the encoder's dense layers, reversed in the decoder; convolutions have a
             quarter of the first as channels at full resolution, at most 16.
         encoder: "auto" (convolutions for curves and images, dense for tables), "dense", "convolution", or a
