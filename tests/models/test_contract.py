@@ -143,6 +143,19 @@ def first_of(arrays, rows):
     return arrays[rows.names[0]] if isinstance(arrays, dict) else arrays
 
 
+def test_rows_of_a_new_domain_are_read_with_a_warning(name, rows, fitted):
+    model = fitted[name]
+    some = rows.take(np.arange(6))
+    new = some.with_domain(["elsewhere"] * 6)
+    if model.reads_domain or model.domain_for is not None:
+        with pytest.raises(lt.DataError, match="'elsewhere'"):
+            model.transform(new)
+        return
+    with pytest.warns(lt.DataWarning, match=r"domain 'elsewhere' \(6 rows\): not among the 2 domains of the fit"):
+        found = model.transform(new)
+    assert (found == model.transform(some.with_domain(None))).all()
+
+
 def test_rows_of_a_domain_are_asked_for_in_one_way(name, rows, fitted):
     model = fitted[name]
     if not isinstance(model, SamplesByDomain):

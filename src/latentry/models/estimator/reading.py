@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latentry.data import DataLike, Dataset, DomainLike
-from latentry.errors import DataError
+from latentry.errors import DataError, DataWarning
 from latentry.models.estimator.inputs import Values
 
 if TYPE_CHECKING:
@@ -92,10 +93,28 @@ def ready(model: AnyModel, X: DataLike, u: DomainLike | None, *, what: str | Non
             "score(data, u), or in the Dataset."
         )
     if what is None and not model.reads_domain:
+        _warn_of_new_domains(model, data)
         data = data.with_domain(None)
     if data.domain is not None and model.least_domains:
         data = data.with_domain(data.domain.recode(record.layout.domain_labels, record.layout.domain_size))
     return model.prepared(data).standardise(record.statistics)
+
+
+def _warn_of_new_domains(model: AnyModel, data: Dataset) -> None:
+    known = model.record_.layout.domain_labels
+    if data.domain is None or data.domain.labels is None or known is None:
+        return
+    counts = np.bincount(data.domain.values, minlength=data.domain.size)
+    rows = {label: int(n) for label, n in zip(data.domain.labels, counts, strict=True) if n and label not in known}
+    if rows:
+        each = ", ".join(f"{label!r} ({n} rows)" for label, n in list(rows.items())[:3])
+        more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
+        warnings.warn(
+            f"domain {each}{more}: not among the {len(known)} domains of the fit. Latents are read by the map learned from those; "
+            "nothing says that it holds elsewhere. Fit with some of these rows, or read them without a domain.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def completed(model: AnyModel, data: Dataset) -> Dataset:
