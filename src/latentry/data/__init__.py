@@ -5,6 +5,7 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.dataset import DataLike, Dataset
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import read, read_columns
+from latentry.data.frames import aligned
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
 from latentry.data.latents import (
     channel_from_array,
@@ -45,6 +46,7 @@ __all__ = [
     "RowsLike",
     "Standardiser",
     "StoredRows",
+    "aligned",
     "assemble",
     "blocks",
     "channel_from_array",

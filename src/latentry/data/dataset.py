@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
+from latentry.data.frames import aligned, in_order
 from latentry.data.inputs import LabelsLike, RowsLike, StoredRows
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
@@ -77,12 +78,17 @@ class Dataset:
     ) -> None:
         named = _by_name(modalities)
         _check_names(named)
+        beside = {"domain": domain, "groups": groups, "time": time}
+        truths = {f"factor {name!r}": factor for name, factor in (factors or {}).items()}
+        parts, labelled = aligned({**{f"modality {n!r}": raw for n, raw in named.items()}, **beside, **truths})
+        named = {name: parts[f"modality {name!r}"] for name in named}
+        factors = {name: parts[f"factor {name!r}"] for name in factors or {}}
         masks = dict(observed or {})
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         _known("observed", masks, named)
         _known("columns", labels, named)
         parsed = {str(n): read_modality(str(n), raw, masks.get(n), labels.get(n)) for n, raw in named.items()}
-        self._set(parsed, domain, groups, time, factors, rows)
+        self._set(parsed, parts["domain"], parts["groups"], parts["time"], factors, labelled if rows is None else rows)
 
     def _set(
         self,
@@ -306,14 +312,16 @@ class Dataset:
         """Return the same rows with another domain.
 
         Args:
-            domain: One label per row, float columns, or None for no domain.
+            domain: One label per row, float columns, or None for no domain. A pandas series whose index names these rows is put
+                in their order.
 
         Returns:
             A dataset with this domain.
         """
-        return self._with(
-            self.values, domain=None if domain is None else _rows_match("domain", Domain.of(domain), len(self))
-        )
+        if domain is None:
+            return self._with(self.values, domain=None)
+        given = domain if self.rows is None else in_order("domain", domain, self.rows)
+        return self._with(self.values, domain=_rows_match("domain", Domain.of(given), len(self)))
 
     def with_groups(self, groups: LabelsLike | None = None, time: ArrayLike | None = None) -> Dataset:
         """Return the same rows with other groups, or another time.

@@ -8,7 +8,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data.inputs import DataFrameLike, RowsLike, StoredRows
+from latentry.data.frames import as_frame, frame_table
+from latentry.data.inputs import RowsLike, StoredRows
 from latentry.data.lazy_rows import blocks, stays_on_disk
 from latentry.errors import DataError
 
@@ -44,8 +45,10 @@ def read_modality(
     Raises:
         DataError: By row and column, for what is not a number, not finite or not of one shape.
     """
-    if isinstance(raw, DataFrameLike):
-        columns, raw = tuple(map(str, raw.columns)), _frame_values(name, raw)
+    frame = as_frame(f"modality {name!r}", raw)
+    if frame is not None:
+        columns, raw = frame_table(name, frame)
+        _check_unique(name, columns)
     values, stacked_mask = _as_array(name, raw)
     _check_kind(name, values)
     if columns is not None:
@@ -57,17 +60,6 @@ def read_modality(
     if not observed.any():
         raise DataError(f"modality {name!r}: missing in every row. Leave it out.")
     return Modality(values, observed, columns)
-
-
-def _frame_values(name: str, frame: DataFrameLike) -> np.ndarray:
-    _check_unique(name, tuple(map(str, frame.columns)))
-    for column in frame.columns:
-        if frame[column].dtype.kind not in "biuf":
-            raise DataError(
-                f"modality {name!r}: column {str(column)!r} holds {frame[column].dtype} values, not numbers. "
-                "Pass it as domain= or encode it as numbers."
-            )
-    return np.asarray(frame.to_numpy())
 
 
 def _as_array(name: str, raw: RowsLike) -> tuple[StoredRows, np.ndarray | None]:

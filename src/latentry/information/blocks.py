@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data import aligned
 from latentry.errors import DataError, nearest
 
 __all__ = ["Block", "as_blocks", "codes", "declared_roles"]
@@ -69,7 +70,7 @@ def as_blocks(
         x: Rows of the first variable.
         y: Rows of the second.
         given: Rows of the condition.
-        discrete: Which of "x", "y", "given" are labels; None reads it off the dtype.
+        discrete: Which of "x", "y", "given" are labels; None reads it off the dtype: whole numbers, truth values and text are.
 
     Returns:
         A block for each variable that is there.
@@ -78,7 +79,7 @@ def as_blocks(
         DataError: If a variable cannot be used; it names variable, row and column.
     """
     declared = None if discrete is None else declared_roles(discrete)
-    arguments = {"x": x, "y": y, "given": given}
+    arguments, _ = aligned({"x": x, "y": y, "given": given})
     blocks = tuple(_block(v, name, declared) for name, v in arguments.items() if v is not None)
     for block in blocks[1:]:
         if block.n != blocks[0].n:
@@ -113,11 +114,15 @@ def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Blo
     _check_shape(rows, name)
     if rows.dtype.kind == "c":
         raise DataError(f"{name}: it holds complex numbers. Pass the real and imaginary parts as two columns.")
-    is_discrete = name in declared if declared is not None else rows.dtype.kind in "biu"
+    is_discrete = name in declared if declared is not None else rows.dtype.kind in "biu" or _all_text(rows)
     if is_discrete:
         _refuse_missing(rows, name)
         return Block(name, codes(rows)[:, None], discrete=True)
     return Block(name, _real(rows, name), discrete=False)
+
+
+def _all_text(rows: Array) -> bool:
+    return rows.dtype.kind == "U" or (rows.dtype == object and all(isinstance(value, str) for value in rows.flat))
 
 
 def _rows(values: ArrayLike, name: str) -> Array:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data import aligned
 from latentry.errors import DataError
 from latentry.information.blocks import as_blocks
 from latentry.information.cautions import constant_caution
@@ -71,12 +72,13 @@ def independence_test(
     check_names(estimator, normalize)
     if permutations < 1:
         raise DataError(f"permutations={permutations}: they leave nothing to compare with. Give 99 or more.")
-    blocks = as_blocks(x, y, given, label_roles(estimator, discrete))
+    parts, _ = aligned({"x": x, "y": y, "given": given, "groups": groups, "time": time})
+    blocks = as_blocks(parts["x"], parts["y"], parts["given"], label_roles(estimator, discrete))
     question = Question(*blocks, options=Options(normalize, k, seed=seed))
     if constant_caution(question):
         return PermutationTest(0.0, 1.0, permutations, "constant variable")
     question, rng = without_constant_columns(question), stream("information/permutations", seed)
-    question, shuffle, kind = _structured(question, row_structure(question, groups, time), rng)
+    question, shuffle, kind = _structured(question, row_structure(question, parts["groups"], parts["time"]), rng)
     rule = ESTIMATORS[estimator]
     if question.x.n < FEWEST_ROWS:
         return PermutationTest(np.nan, 1.0, 0, f"too few rows to shuffle; {kind}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data import aligned
 from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import as_blocks
@@ -51,7 +52,7 @@ def mutual_information(
     """Estimate I(X; Y), or I(X; Y | Z), of paired rows; the answer does not depend on the units of x, y or z.
 
     Args:
-        x: rows of the first variable, one column or several.
+        x: rows of the first variable, one column or several. Rows of pandas objects are paired by their index.
         y: rows of the second.
         given: rows of the condition z, if any.
         estimator: "auto" weighs candidates on held-out rows; "ksg" (= "ksg1"), "ksg2", "gaussian", "student", "binned", "discrete",
@@ -61,7 +62,7 @@ def mutual_information(
         units: "nats" or "bits".
         confidence: of the interval [low, high]; None skips it, and the extra runs it costs.
         seed: decides every random choice.
-        discrete: which of "x", "y", "given" are labels; None reads it off the dtype (integers, booleans).
+        discrete: which of "x", "y", "given" are labels; None reads it off the dtype (integers, booleans, text).
         k: neighbours, for the estimators that count them.
         bins: boxes a column, for "binned".
         correction: of discrete entropies: "plugin", "miller_madow", "jackknife", "bayes".
@@ -90,11 +91,12 @@ def mutual_information(
     check_names(estimator, normalize)
     check_confidence(confidence)
     check_units(units)
+    parts, _ = aligned({"x": x, "y": y, "given": given, "groups": groups, "time": time})
     question = Question(
-        *as_blocks(x, y, given, label_roles(estimator, discrete)),
+        *as_blocks(parts["x"], parts["y"], parts["given"], label_roles(estimator, discrete)),
         options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units),
     )
-    rows = row_structure(question, groups, time)
+    rows = row_structure(question, parts["groups"], parts["time"])
     if discrete is None and estimator in TAKES_LABELS:
         looks = tuple(filter(None, map(label_caution, question.blocks)))
         rows = replace(rows, warnings=rows.warnings + looks)

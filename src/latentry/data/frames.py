@@ -1,0 +1,193 @@
+"""Data frames and series of any library: their columns, and the labels of their rows.
+
+Frames are read through narwhals, so that none of the libraries is needed. Only pandas labels rows; where it does, labels and not
+places say which rows belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeAlias, cast
+
+import narwhals as nw
+import numpy as np
+
+from latentry.errors import DataError
+
+__all__ = ["Frame", "aligned", "as_frame", "frame_table", "in_order", "row_labels"]
+
+Frame: TypeAlias = "nw.DataFrame[Any] | nw.Series[Any]"
+
+
+def as_frame(what: str, raw: object) -> Frame | None:
+    """Return a data frame or a series, whatever library it is of; None for anything else.
+
+    Args:
+        what: A sentence is to call it.
+        raw: Anything.
+
+    Returns:
+        The same behind one interface.
+
+    Raises:
+        DataError: For a lazy frame, which has no rows yet, and for two columns of one name.
+    """
+    if isinstance(raw, (np.ndarray, list, tuple, dict)):
+        return None
+    try:
+        found = nw.from_native(raw, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        twice = _repeated(np.asarray(getattr(raw, "columns", ()), dtype=object))
+        raise DataError(f"{what}: two columns called {twice!r}. Rename one.") from None
+    if isinstance(found, nw.LazyFrame):
+        raise DataError(f"{what}: a lazy frame, which has no rows yet. Call its collect() first.")
+    return found if isinstance(found, (nw.DataFrame, nw.Series)) else None
+
+
+def frame_table(name: str, frame: Frame) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the columns and the numbers, empty cells as NaN; a series is a table of one column.
+
+    Args:
+        name: Of the modality, for sentences.
+        frame: Its rows.
+
+    Returns:
+        Names, and (rows, columns).
+
+    Raises:
+        DataError: By name, for a column that does not hold numbers.
+
+    >>> import pandas as pd
+    >>> frame_table("body", as_frame("body", pd.DataFrame({"mass": [3.0, 4.0]}, index=["a", "b"])))
+    (('mass',), array([[3.],
+           [4.]]))
+    """
+    columns = _columns(frame)
+    for column in columns:
+        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+            raise DataError(
+                f"modality {name!r}: column {str(column.name)!r} holds {column.dtype} values, not numbers. "
+                "Pass it as domain= or encode it as numbers."
+            )
+    table = np.column_stack([_numbers(column) for column in columns]) if columns else np.empty(frame.shape)
+    return tuple(str(column.name) for column in columns), table
+
+
+def _columns(frame: Frame) -> list[nw.Series[Any]]:
+    if isinstance(frame, nw.Series):
+        return [frame.alias("value" if frame.name is None else str(frame.name))]
+    return [frame[:, at] for at in range(frame.shape[1])]
+
+
+def _numbers(column: nw.Series[Any]) -> np.ndarray:
+    if column.null_count():
+        column = column.cast(nw.Float64)
+    numbers: np.ndarray = column.to_numpy()
+    return numbers
+
+
+def row_labels(what: str, raw: object) -> np.ndarray | None:
+    """Return the labels of rows, where an object has them: the index of a pandas frame or series.
+
+    Args:
+        what: A sentence is to call it.
+        raw: Anything.
+
+    Returns:
+        One label for each row, or None.
+    """
+    frame = as_frame(what, raw)
+    index = None if frame is None else nw.maybe_get_index(frame)
+    if index is None:
+        return None
+    labels = np.empty(len(index), dtype=object)
+    labels[:] = list(index)
+    return labels
+
+
+def aligned(parts: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+    """Return parts with their rows in the order of the first one that labels them, and its labels.
+
+    What has no labels, such as an array, is taken to be in that order already.
+
+    Args:
+        parts: Modalities, domain, groups and so on, by what a sentence is to call them.
+
+    Returns:
+        The same parts, and names of the rows; None where no part has labels, or they only count rows.
+
+    Raises:
+        DataError: If two parts have labels of which some are not in both, or that cannot be told apart.
+
+    >>> import pandas as pd
+    >>> a, b = pd.Series([1, 2], index=["u", "v"]), pd.Series([20, 10], index=["v", "u"])
+    >>> parts, rows = aligned({"a": a, "b": b})
+    >>> parts["b"].tolist(), rows
+    ([10, 20], ('u', 'v'))
+    """
+    labelled = {what: labels for what, raw in parts.items() if (labels := row_labels(what, raw)) is not None}
+    if not labelled:
+        return dict(parts), None
+    first, order = next(iter(labelled.items()))
+    same = dict(parts)
+    for what, labels in labelled.items():
+        if not np.array_equal(labels, order):
+            same[what] = _reordered(what, parts[what], labels, first, order)
+    counting = np.array_equal(order, np.arange(len(order)))
+    return same, None if counting else tuple(map(str, order))
+
+
+def in_order(what: str, raw: Any, rows: tuple[str, ...]) -> Any:
+    """Return labels in the order of named rows, where they have an index that names the same rows.
+
+    Args:
+        what: A sentence is to call them.
+        raw: One label for each row.
+        rows: Names of the rows.
+
+    Returns:
+        The same labels in that order; as they were, where they have no index or one that only counts.
+
+    Raises:
+        DataError: If the index names other rows.
+    """
+    labels = row_labels(what, raw)
+    if labels is None or np.array_equal(labels, np.arange(len(labels))):
+        return raw
+    names = np.array([*map(str, labels)], dtype=object)
+    order = np.array(rows, dtype=object)
+    return raw if np.array_equal(names, order) else _reordered(what, raw, names, "the dataset", order)
+
+
+def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np.ndarray) -> object:
+    for part, names in ((what, labels), (first, order)):
+        twice = _repeated(names)
+        if twice is not None:
+            raise DataError(
+                f"{part}: two rows are called {twice!r} in its index, so rows of {first} and {what} cannot be {_PAIR}"
+            )
+    place = {label: at for at, label in enumerate(labels.tolist())}
+    lost = next((label for label in order.tolist() if label not in place), None)
+    if lost is None and len(order) < len(labels):
+        kept = set(order.tolist())
+        extra = next(label for label in labels.tolist() if label not in kept)
+        raise DataError(f"{first}: has no row {extra!r}, which is in the index of {what}. {_REMEDY}")
+    if lost is not None:
+        raise DataError(f"{what}: has no row {lost!r}, which is in the index of {first}. {_REMEDY}")
+    frame = as_frame(what, raw)
+    assert frame is not None  # it had labels
+    return frame[[place[label] for label in order.tolist()]].to_native()
+
+
+_REMEDY = "Give both the same index, or reset_index(drop=True) on both if their rows are already in the same order."
+_PAIR = f"paired. {_REMEDY}"
+
+
+def _repeated(labels: np.ndarray) -> Hashable | None:
+    """The first label that an earlier row has too."""
+    seen: set[Hashable] = set()
+    for label in labels.tolist():
+        if label in seen:
+            return cast(Hashable, label)
+        seen.add(label)
+    return None

@@ -1,0 +1,100 @@
+"""Frames and series: rows are paired by their index, columns of any library are read."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import latentry as lt
+
+
+@pytest.fixture
+def tables(rng):
+    a = pd.DataFrame(rng.normal(size=(300, 2)), columns=["u", "v"])
+    return a, (a + 0.1 * rng.normal(size=(300, 2))).set_axis(["p", "q"], axis=1)
+
+
+@pytest.mark.parametrize("names", [None, [f"mouse {i}" for i in range(300)]], ids=["counted", "named"])
+def test_shuffled_rows_are_paired_by_their_index(tables, names):
+    a, b = (table if names is None else table.set_axis(names) for table in tables)
+    lab = pd.Series(np.repeat(["A", "B"], 150), index=a.index)
+    shuffled = {"random_state": 0, "frac": 1}
+    data = lt.Dataset(
+        {"a": a, "b": b.sample(**shuffled)},
+        lab.sample(**shuffled),
+        groups=pd.Series(range(300), index=a.index).sample(**shuffled),
+        factors={"first": a["u"].sample(**shuffled)},
+    )
+    assert (data["b"] == b.to_numpy()).all()
+    assert data.domain.as_labels().tolist() == lab.tolist()
+    assert data.groups.tolist() == list(range(300))
+    assert (data.factors["first"] == a["u"]).all()
+    assert data.rows == (None if names is None else tuple(names))
+    if names is not None:
+        assert data.with_domain(lab.sample(**shuffled)).domain.as_labels().tolist() == lab.tolist()
+        assert data.take([5, 3]).with_domain(lab.iloc[[3, 5]].set_axis(names[i] for i in (3, 5))).rows == (
+            "mouse 5",
+            "mouse 3",
+        )
+
+
+def test_information_does_not_depend_on_the_order_of_frames_nor_on_their_library(tables):
+    a, b = tables
+    plain = float(lt.mutual_information(a.to_numpy(), b.to_numpy(), confidence=None))
+    assert plain > 1
+    assert float(lt.mutual_information(a, b.sample(frac=1, random_state=1), confidence=None)) == plain
+    assert float(lt.mutual_information(pl.from_pandas(a), pl.from_pandas(b), confidence=None)) == plain
+    p = lt.independence_test(a["u"], b["p"].sample(frac=1, random_state=1), permutations=49).p_value
+    assert p == lt.independence_test(a["u"].to_numpy(), b["p"].to_numpy(), permutations=49).p_value
+
+
+def test_text_is_a_label(rng):
+    x = rng.normal(size=400)
+    labels = np.where(x > 0, "high", "low")
+    found = [float(lt.mutual_information(x, y, confidence=None)) for y in (labels, labels.astype(object), x > 0)]
+    assert found[0] == found[1] == found[2]
+    with pytest.raises(lt.DataError, match=r"y: it holds text \('.*' at row 0, column 0\)"):
+        lt.mutual_information(x, labels, estimator="ksg")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda b: b.iloc[:200], r"modality 'b': has no row 200, which is in the index of modality 'a'"),
+        (lambda b: pd.concat([b, b.set_axis(b.index + 300)]), "modality 'a': has no row 300"),
+        (lambda b: b.set_axis(["s"] * 300), "modality 'b': two rows are called 's' in its index"),
+        (lambda b: b.set_axis([f"s{i}" for i in range(300)]), r"has no row 0.*reset_index\(drop=True\) on both"),
+    ],
+)
+def test_rows_that_cannot_be_paired_are_refused_by_name(tables, change, sentence):
+    a, b = tables
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.Dataset({"a": a, "b": change(b)})
+
+
+def test_columns_of_any_library(tables):
+    a, _ = tables
+    for frame in (a, pl.from_pandas(a)):
+        data = lt.Dataset({"a": frame})
+        assert data.columns["a"] == ("u", "v")
+        assert (data["a"] == a.to_numpy()).all()
+    series = lt.Dataset({"u": pl.from_pandas(a)["u"]})
+    assert (series["u"].shape, series.columns["u"]) == ((300, 1), ("u",))
+    holes = pd.DataFrame(
+        {"n": pd.array([1, None, 3], dtype="Int64"), "yes": pd.array([True, None, False], dtype="boolean")}
+    )
+    assert lt.Dataset({"a": holes, "b": np.ones((3, 1))}).observed["a"].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (pl.DataFrame({"a": [1.0], "sex": ["f"]}), "column 'sex' holds String values"),
+        (pd.DataFrame({"a": [1.0], "day": pd.to_datetime(["2024-05-01"])}), "column 'day' holds Datetime"),
+        (pl.DataFrame({"a": [1.0]}).lazy(), "lazy frame, which has no rows yet. Call its collect"),
+        (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "two columns called 'a'"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_named(frame, sentence):
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.Dataset(frame)
