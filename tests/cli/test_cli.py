@@ -9,6 +9,7 @@ import pytest
 
 import latentry as lt
 from latentry.certificate.report.sections import epochs_so_far
+from latentry.cli.commands import COMMANDS, load_command
 from latentry.cli.info import describe_epochs
 
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]
@@ -215,17 +216,33 @@ def test_unexpected_problems_are_a_sentence_too(call, monkeypatch, table):
     assert "Traceback" not in error
 
 
-def test_every_argument_of_every_command_has_help():
-    import typer
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_of_every_command_has_help(name):
+    command = load_command(name)
+    assert command.help.startswith(COMMANDS[name].split(".")[0]), "the list of commands says what the command says"
+    for parameter in command.params:
+        words = getattr(parameter, "help", None)
+        assert words, f"{name}: {parameter.name}"
+        assert words[0].isupper() or ":" in words or "=" in words or words.startswith("npy"), f"{name}: {words}"
 
-    from latentry.cli.app import app
 
-    for name, command in typer.main.get_command(app).commands.items():
-        assert command.help, name
-        for parameter in command.params:
-            words = getattr(parameter, "help", None)
-            assert words, f"{name}: {parameter.name}"
-            assert words[0].isupper() or ":" in words or "=" in words or words.startswith("npy"), f"{name}: {words}"
+def test_help_and_version_load_no_heavy_library():
+    heavy = ("jax", "sklearn", "scipy", "numba", "pandas", "numpy")
+    code = (
+        "import sys; from latentry.cli import main\n"
+        "try: main([sys.argv[1]])\n"
+        f"except SystemExit as end: print(end.code, [n for n in {heavy} if n in sys.modules])"
+    )
+    for option, words in (("--help", "certify"), ("--version", lt.__version__)):
+        found = subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True, check=True).stdout
+        assert found.endswith("0 []\n")
+        assert words in found
+
+
+def test_a_mistyped_command_gets_the_nearest(call):
+    code, _, error = call("certfy")
+    assert code == 2
+    assert "Did you mean 'certify'" in error
 
 
 def test_help_names_every_command(call):

@@ -178,7 +178,6 @@ BAD = {
     "column names": (lambda: lt.Dataset(np.ones((2, 2)), columns={"x": ["a"]}), "1 names for rows of shape"),
     "missing everywhere": (lambda: lt.Dataset({"a": np.full((2, 2), np.nan), "b": np.ones((2, 1))}), "Leave it out"),
     "unknown modality": (lambda: two_modalities()["imge"], "did you mean 'image'"),
-    "rows by slice": (lambda: two_modalities()[:2], "data.take"),
     "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),
     "sparse": (lambda: lt.Dataset(__import__("scipy.sparse").sparse.eye(3)), "sparse"),
     "a name with a colon": (lambda: lt.Dataset({"a:b": np.ones((2, 1))}), "without / or :"),
@@ -191,3 +190,47 @@ def test_bad_input_gets_a_sentence(case):
     make, sentence = BAD[case]
     with pytest.raises(lt.DataError, match=sentence):
         make()
+
+
+def test_rows_are_chosen_as_of_an_array(rng):
+    table = rng.normal(size=(6, 2))
+    data = lt.Dataset({"a": table, "b": table[:, :1]}, domain=list("uvuvuv"))
+    assert data.shape == (6, 3)
+    for rows in (slice(1, 5, 2), [4, 0], np.array([True, False] * 3), -1, (np.array([2, 3]), ...)):
+        where = rows[0] if isinstance(rows, tuple) else rows
+        chosen = data[rows]
+        assert (chosen["a"] == np.atleast_2d(table[where])).all()
+        assert chosen.domain.as_labels().tolist() == np.atleast_1d(np.array(list("uvuvuv"))[where]).tolist()
+    for rows, sentence in (
+        ([9], "there are 6 rows"),
+        ([0.5], "neither a modality nor rows"),
+        ([True], "a boolean for each"),
+    ):
+        with pytest.raises(lt.DataError, match=sentence):
+            data[rows]
+
+
+def test_datasets_are_searched_over_as_arrays_are(rng):
+    """Each fold scores the rows that it left out, whatever the modalities."""
+    from sklearn.base import BaseEstimator
+    from sklearn.model_selection import GridSearchCV, cross_val_score, learning_curve
+
+    class Mean(BaseEstimator):
+        def __init__(self, shift=0.0):
+            self.shift = shift
+
+        def fit(self, X, y=None):
+            self.mean_ = X["a"].mean() + self.shift
+            return self
+
+        def score(self, X, y=None):
+            return -float(np.abs(X["a"] - self.mean_).mean() + 0 * X["b"].sum())
+
+    table = rng.normal(size=(12, 2))
+    data = lt.Dataset({"a": table, "b": table[:, :1]})
+    left_out = [
+        np.abs(table[4 * k : 4 * k + 4] - np.delete(table, range(4 * k, 4 * k + 4), 0).mean()).mean() for k in range(3)
+    ]
+    assert np.allclose(cross_val_score(Mean(), data, cv=3), -np.array(left_out))
+    assert GridSearchCV(Mean(), {"shift": [0.0, 5.0]}, cv=3).fit(data).best_params_ == {"shift": 0.0}
+    assert learning_curve(Mean(), data, None, cv=3, train_sizes=[0.5, 1.0])[2].shape == (2, 3)

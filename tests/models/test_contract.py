@@ -116,6 +116,14 @@ def test_fit_twice_is_fit_once(name, rows, fitted):
     assert (clone(model).fit(rows).transform(rows) == model.transform(rows)).all()
 
 
+def test_an_unknown_parameter_gets_the_nearest(name):
+    for raised in (lt.DataError, TypeError):
+        with pytest.raises(
+            raised, match=rf"latents: {MODELS[name].__name__} has no such parameter; did you mean 'latent_dim'"
+        ):
+            MODELS[name](latents=3)
+
+
 def test_another_seed_is_another_fit(name, rows, fitted):
     model = fitted[name]
     assert (quick(name, seed=1).fit(rows).transform(rows) != model.transform(rows)).any()

@@ -6,33 +6,41 @@ import os
 import re
 import sys
 import warnings
-from typing import TextIO
+from typing import Annotated, TextIO
 
 import typer
 from rich.console import Console
 
-from latentry.cli.bench import bench
-from latentry.cli.certify import certify
-from latentry.cli.demo import demo
-from latentry.cli.fit import fit
-from latentry.cli.generate import generate
-from latentry.cli.info import info
-from latentry.cli.mi import mi
-from latentry.cli.natural import natural
-from latentry.cli.transform import transform
+from latentry import __version__
+from latentry.cli.commands import COMMANDS, LazyCommands
 from latentry.errors import DataWarning, LatentryError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="latentry",
+    cls=LazyCommands,
     help="Find the hidden variables in your data, and know how far to trust them.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, fit, transform, certify, mi, natural, generate, bench, info):
-    app.command()(command)
+for name, sentence in COMMANDS.items():
+    app.command(name, help=sentence)(lambda: None)  # its place in the list; what is called is loaded
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        Console(soft_wrap=True).print(f"latentry {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def frame(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    """Find the hidden variables in your data, and know how far to trust them."""
 
 
 def main(arguments: list[str] | None = None) -> None:

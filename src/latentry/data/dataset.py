@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TypeAlias, TypeVar, cast
+from types import EllipsisType, MappingProxyType
+from typing import TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.frames import aligned, in_order
-from latentry.data.inputs import LabelsLike, RowsLike, StoredRows
+from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
 from latentry.data.modality import Modality, read_modality
 from latentry.data.numbering import OBSERVATION, Numbering
+from latentry.data.row_choice import chosen_rows
 from latentry.data.row_dependence import group_labels, time_blocks, time_values
 from latentry.data.split import split_rows
 from latentry.data.standardiser import StandardisedRows, Standardiser
@@ -134,12 +135,29 @@ class Dataset:
         """Return the names of the modalities."""
         return tuple(self.values)
 
-    def __getitem__(self, name: str) -> StoredRows:
-        if not isinstance(name, str):
-            raise DataError(f"data[{name!r}]: not the name of a modality. Choose rows with data.take(rows).")
-        if name not in self.values:
-            raise DataError(f"data[{name!r}]: there is no such modality{nearest(name, self.values)}")
-        return self.values[name]
+    @overload
+    def __getitem__(self, key: str) -> StoredRows: ...
+    @overload
+    def __getitem__(self, key: RowIndex | Sequence[int] | tuple[RowIndex, EllipsisType]) -> Dataset: ...
+    def __getitem__(self, key: str | RowIndex | Sequence[int] | tuple[RowIndex, EllipsisType]) -> StoredRows | Dataset:
+        """Return a modality by its name, or chosen rows as a dataset, as NumPy and scikit-learn ask for them.
+
+        >>> import numpy as np
+        >>> data = Dataset({"table": np.arange(8.0).reshape(4, 2)})
+        >>> data["table"].shape, len(data[1:]), data[[2, 0]]["table"][:, 0].tolist()
+        ((4, 2), 3, [4.0, 0.0])
+        """
+        if not isinstance(key, str):
+            rows = key[0] if isinstance(key, tuple) and key[1:] == (...,) else key
+            return self.take(chosen_rows(rows, len(self)))
+        if key not in self.values:
+            raise DataError(f"data[{key!r}]: there is no such modality{nearest(key, self.values)}")
+        return self.values[key]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the number of rows, and of the numbers in each."""
+        return len(self), self.layout.size
 
     def __len__(self) -> int:
         return len(next(iter(self.observed.values())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, Unpack
 
@@ -26,6 +27,10 @@ __all__ = ["AnyModel", "LatentModel"]
 
 ModuleT = TypeVar("ModuleT", bound=LatentModule)  # the tree of arrays that is trained
 FactsT = TypeVar("FactsT", bound=ModelFacts)  # what the model notes of the data
+
+
+class _UnknownParameter(DataError, TypeError):
+    """A parameter that a model does not have; also a TypeError, as Python has it."""
 
 
 class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
@@ -325,6 +330,14 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         return self.record_.layout.size
 
     # Parameters -----------------------------------------------------------------------------
+
+    def __new__(cls, *values: object, **params: object) -> Self:
+        """Refuse a parameter that there is not, with the name of the nearest that there is."""
+        known = [*signature(cls.__init__).parameters][1:]
+        for name in params:
+            if name not in known:
+                raise _UnknownParameter(f"{name}: {cls.__name__} has no such parameter{nearest(name, known)}")
+        return super().__new__(cls)
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name; those of settings as ``training__clip=1``. Settings never change: they are replaced.
