@@ -34,6 +34,7 @@ __all__ = [
     "HasPhysics",
     "KeepsFitRecord",
     "ModalityArrays",
+    "NamesLatents",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
@@ -60,6 +61,15 @@ class HasChannel(ABC):
         Returns:
             A Gaussian or categorical channel, row by row.
         """
+
+
+class NamesLatents(ABC):
+    """A model whose latents have names."""
+
+    @property
+    @abstractmethod
+    def latents_(self) -> tuple[str, ...]:
+        """Return a name for each latent: z1, z2, ... or those that a user gave."""
 
 
 class KeepsFitRecord(ABC):
