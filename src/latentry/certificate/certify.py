@@ -253,7 +253,8 @@ def _about(subject: Subject) -> Fields:
     about: Fields = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
     about["called"] = subject.called
-    about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
+    about["latents"] = len(subject.names)
+    about["names"] = list(subject.names)
     if model is not None:
         record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
         about |= {"model": repr(model), "fitted_on": None, "rows": None, "seed": None}

@@ -22,6 +22,7 @@ from latentry.contracts.capabilities import (
     Samples,
     SamplesByDomain,
     ShowsGraph,
+    names_of,
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts
 from latentry.contracts.frontier import FrontierPoint
@@ -52,8 +53,8 @@ __all__ = [
     "LatentModule",
     "MixingSupport",
     "ModalityArrays",
-    "NamesLatents",
     "ModelFacts",
+    "NamesLatents",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
@@ -62,5 +63,6 @@ __all__ = [
     "ShowsGraph",
     "decode_rows",
     "encode_rows",
+    "names_of",
     "score_evidence",
 ]

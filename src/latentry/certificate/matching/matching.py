@@ -210,6 +210,6 @@ def _cells(one: Partner) -> tuple[str, ...]:
     if one.name is None:
         return (one.latent, one.model, "none", "", "", "", one.outcome)
     name = f"{'−' * (one.sign < 0)}{one.name}"
-    rivals = f" ({joined(one.rivals)} as well)" if one.rivals else ""
+    rivals = f" ({joined(one.rivals)} as well)" if one.rivals and one.outcome != "different" else ""
     agreement = f"{one.agreement:.2f} [{one.agreement.low:.2f}, {one.agreement.high:.2f}]"
     return (one.latent, one.model, name, agreement, f"{one.beside:.2f}", f"{one.chance:.2f}", one.outcome + rivals)
