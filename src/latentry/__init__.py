@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         nets,
         training,
     )
-    from latentry.certificate import Certificate, certify  # type: ignore[no-redef]
+    from latentry.certificate import Certificate, Matching, certify  # type: ignore[no-redef]
+    from latentry.certificate import match_latents as match
     from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
     from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
     from latentry.identifiability import mcc
@@ -46,6 +47,7 @@ __all__ = [
     "GaussianChannel",
     "IFlow",
     "LatentryError",
+    "Matching",
     "NaturalLatents",
     "TrainingDiverged",
     "certificate",
@@ -60,6 +62,7 @@ __all__ = [
     "independence_test",
     "information",
     "load",
+    "match",
     "mcc",
     "models",
     "mutual_information",
@@ -90,14 +93,17 @@ _ROOMS = (
     "training",
 )
 _NAMES = {
-    "certificate": ("Certificate", "certify"),
+    "certificate": ("Certificate", "Matching", "certify"),
     "data": ("CategoricalChannel", "Dataset", "GaussianChannel", "read"),
     "errors": ("CheckpointError", "DataError", "DataWarning", "LatentryError", "TrainingDiverged"),
     "identifiability": ("mcc",),
     "information": ("entropy", "independence_test", "mutual_information", "pairwise", "total_correlation"),
     "models": ("CGGAN", "CGVAE", "IVAE", "VAE", "CausalPIMA", "IFlow", "NaturalLatents"),
 }
-_HOME = {name: (room, name) for room, names in _NAMES.items() for name in names} | {"load": ("models", "load_model")}
+_HOME = {name: (room, name) for room, names in _NAMES.items() for name in names} | {
+    "load": ("models", "load_model"),
+    "match": ("certificate", "match_latents"),
+}
 
 
 def __getattr__(name: str) -> Any:

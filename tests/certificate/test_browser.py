@@ -94,7 +94,7 @@ def test_colours_and_axes_can_be_chosen(page):
         after = page.value("document.getElementById('dots').innerHTML")
         assert after != before
         before = after
-    assert "latent 3" in page.value("document.getElementById('axes').textContent")
+    assert "latent z3" in page.value("document.getElementById('axes').textContent")
 
 
 def test_an_intervention_is_chosen(page):

@@ -67,7 +67,7 @@ def test_the_domain_shows_where_it_shows(views, told):
     leak = lt.certify(np.column_stack([coin + 2.0 * lab, coin]), data, only=["domains"])
     shows, _ = of_topic(leak, "domain")
     assert shows.low > 0.3
-    assert "latent 1" in shows.sentence
+    assert "latent z1" in shows.sentence
 
 
 def test_noise_is_called_worthless_and_is_not_quoted_as_anything_else(views):

@@ -42,6 +42,10 @@ def test_generate_fit_info_transform(call, tmp_path):
     code, text, _ = call("transform", run, data, "--out", out)
     assert code == 0
     assert np.allclose(lt.read(out)["mean"], lt.load(run).transform(lt.read(data)), atol=1e-6)
+    lt.load(run).rename({"z1": "size"}).save(run)
+    assert call("transform", run, data, "--out", out)[0] == 0
+    assert lt.read(out).columns["mean"][0] == "size"
+    assert json.loads(call("info", run, "--json")[1])["latents"] == "size"
     code, text, _ = call("info", data)
     assert "3 labels" in text
 

@@ -17,7 +17,7 @@ def test_known_supports_are_decided():
     assert sparsity(sparse_law(mixing="cyclic").support).verdict.certified
     chain = sparsity(sparse_law(mixing="chain").support)
     assert chain.verdict.refuted
-    assert "leaves latent 1 open: latent 2 acts on every variable that it acts on" in chain.verdict.sentence
+    assert "leaves latent z1 open: latent z2 acts on every variable that it acts on" in chain.verdict.sentence
     dense = sparsity(sparse_law(mixing="dense").support)
     assert "sparsity does not help here" in dense.verdict.sentence
     assert dense.needed == (9, 9, 9, 9)  # 2n + 1, as without sparsity
@@ -64,7 +64,7 @@ def test_a_latent_in_one_variable_may_hide_others():
     assert found.pinned == (True,) * 4
     assert found.single == (0,)
     assert found.verdict.status == "cannot say"
-    assert "latent 1 is seen in one variable only" in found.verdict.sentence
+    assert "latent z1 is seen in one variable only" in found.verdict.sentence
     assert "others may hide" in found.notes[0]
 
 
@@ -76,7 +76,7 @@ def test_a_staircase_shows_nothing():
     assert found.verdict.refuted
     assert found.verdict.sentence == (
         "sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is; "
-        "it leaves latent 4 open."
+        "it leaves latent z4 open."
     )
     assert sparsity(MixingSupport(stairs > 0)).staircase == ()
     both_ways = np.array([[0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9], [0.5, 0.5, 0.5]])
@@ -96,7 +96,7 @@ def test_it_can_be_written_down():
     text = json.loads(json.dumps(found.to_json(), default=str))
     assert text["support"] == (CYCLE > 0.1).tolist()
     assert text["verdict"]["status"] == "cannot say"
-    assert "latent 4: pinned" in str(found)
+    assert "latent z4: pinned" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_proportional_variances_name_the_pair():
     assert not found.proved_impossible
     assert sufficient_changes(laws(0, scale)).proved_impossible
     assert found.rank == 2
-    assert found.verdict.change == "a domain in which the variances of latents 1 and 3 change by different factors"
+    assert found.verdict.change == "a domain in which the variances of latents z1 and z3 change by different factors"
 
 
 def test_a_latent_that_does_not_change_is_named():
@@ -128,7 +128,7 @@ def test_a_latent_that_does_not_change_is_named():
     found = audit(location, scale, rows=1000)
     assert found.identifiable is False
     assert found.unchanged == (1,)
-    assert "latent 2 does not change" in found.verdict.sentence
+    assert "latent z2 does not change" in found.verdict.sentence
 
 
 def test_dependent_changes_without_any_pair_to_blame():

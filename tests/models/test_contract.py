@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import latentry as lt
-from latentry.contracts import DecodesLatents, HasLikelihood, Reconstructs, Samples, SamplesByDomain
+from latentry.contracts import DecodesLatents, FitRecord, HasLikelihood, Reconstructs, Samples, SamplesByDomain
 from latentry.data import GaussianChannel
 from latentry.models import MODELS
 
@@ -255,6 +255,42 @@ def test_save_and_load(name, rows, fitted, tmp_path):
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["record"]["fingerprint"] == rows.fingerprint
     assert manifest["versions"]["jax"] == jax.__version__
+
+
+def test_latents_have_names_that_last(name, rows, fitted, tmp_path):
+    model = copy.copy(fitted[name])
+    count = len(model.latents_)
+    assert model.latents_ == tuple(f"z{i + 1}" for i in range(count))
+    assert len(model.get_feature_names_out()) == model.transform(rows).shape[1]
+    assert model.rename({"z1": "size"}) is model
+    assert model.latents_ == ("size", *(f"z{i + 1}" for i in range(1, count)))
+    assert fitted[name].latents_[0] == "z1", "a copy has names of its own"
+    assert model.get_feature_names_out()[0].startswith("size")
+    model.save(tmp_path / "run")
+    assert lt.load(tmp_path / "run").latents_ == model.latents_
+    record = model.record_
+    older = {key: value for key, value in record.to_json().items() if key != "latents"}  # as earlier versions wrote it
+    assert not FitRecord.restore(older, record.arrays(), model.facts_class, record.parameters).latents
+    with pytest.raises(AttributeError, match="not fitted"):
+        clone(model).get_feature_names_out()
+
+
+def test_a_certificate_calls_latents_by_their_names(name, rows, fitted):
+    model = copy.copy(fitted[name]).rename({"z1": "size"})
+    another = np.random.default_rng(0).permutation(len(rows))
+    new = lt.Dataset({one: (rows[one] + rows[one][another]) / 2 for one in rows.names}, domain=rows.domain)
+    certificate = lt.certify(model, new, only=["variables"])
+    text = "\n".join([str(certificate), certificate.to_json()])
+    assert "size" in text
+    assert "z1" not in text, "the old name is gone"
+    assert certificate.subject["names"] == list(model.latents_)
+
+
+def test_a_model_is_matched_with_itself(name, rows, fitted):
+    found = lt.match([fitted[name], fitted[name]], rows, names=["one", "again"])
+    kinds = {one.outcome for one in found.partners}
+    assert kinds <= {"same", "no partner"}, "a latent that is constant after two epochs has none"
+    assert all(one.name == one.latent for one in found.partners if one.name)
 
 
 @pytest.mark.parametrize("name", TABLES)

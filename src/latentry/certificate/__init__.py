@@ -3,6 +3,7 @@
 from latentry.certificate.audits import PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.certify import certify
+from latentry.certificate.matching import Matching, Partner, match_latents
 from latentry.certificate.question import Part
 from latentry.certificate.recheck import Comparison, check
 from latentry.certificate.schema import SCHEMA
@@ -19,12 +20,15 @@ __all__ = [
     "SCHEMA",
     "Certificate",
     "Comparison",
+    "Matching",
     "Part",
+    "Partner",
     "Settings",
     "SideBySide",
     "Stage",
     "Statement",
     "certify",
     "check",
+    "match_latents",
     "write_whole",
 ]

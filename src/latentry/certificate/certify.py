@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import reduce
 from importlib.metadata import version
 from time import perf_counter
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
@@ -16,14 +15,14 @@ import numpy as np
 import scipy
 import sklearn
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
+from latentry.certificate.given import Columns, Latents, as_dataset, check_given, rows_new_to_all, split_for, taken
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted, training_rows
 from latentry.certificate.side_by_side import SideBySide, compared, named
-from latentry.certificate.splitting import FEWEST, Split, rows_to_audit, unseen_rows, without_trained_units
+from latentry.certificate.splitting import FEWEST, without_trained_units
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
 from latentry.contracts import HasChannel, KeepsFitRecord
@@ -33,12 +32,9 @@ from latentry.evidence import Verdict
 from latentry.identifiability import refit_assumptions
 from latentry.threads import single_threaded
 
-__all__ = ["Latents", "certify"]
+__all__ = ["certify"]
 
-# A fitted model, or latents made elsewhere.
-Latents: TypeAlias = HasChannel | Channel | ArrayLike
 Several: TypeAlias = Mapping[str, Latents] | list[HasChannel | Channel | np.ndarray]
-Columns: TypeAlias = Dataset | Mapping[str, ArrayLike] | ArrayLike
 
 
 class Options(TypedDict, total=False):
@@ -145,7 +141,7 @@ def certify(
     )
     only = None if only is None else only if isinstance(only, str) else list(only)
     chosen = _chosen(only)
-    rows = _dataset(data, domain).with_groups(groups, time)
+    rows = as_dataset(data, domain).with_groups(groups, time)
     if isinstance(latents, Mapping) or (_is_several(latents) and len(latents) != len(rows)):
         if settings.quantiser is not None:
             raise DataError(
@@ -171,11 +167,11 @@ def _one(
     progress: Callable[[str], None] | None,
 ) -> Certificate:
     start = perf_counter()
-    split = without_trained_units(_split(latents, rows, seen), rows)
+    split = without_trained_units(split_for(latents, rows, seen), rows)
     fresh = rows.take(split.rows)
-    _check_fits(latents, rows)
+    check_given(latents, rows)
     again = refitted(latents, rows, split, settings.restarts, progress)
-    subject = subject_of(_taken(latents, split.rows), fresh, settings, (*others, *again))
+    subject = subject_of(taken(latents, split.rows), fresh, settings, (*others, *again))
     if settings.refits and "identifiable" in chosen:
         training = training_rows(latents, rows, split, "refits=True")
         tested = refit_assumptions(
@@ -212,11 +208,9 @@ def _side_by_side(
     progress: Callable[[str], None] | None,
 ) -> SideBySide:
     """Certify each latent on the rows that trained none of them."""
-    trained = {name: None if isinstance(one, HasChannel) else seen for name, one in latents.items()}
     for one in latents.values():
-        _check_fits(one, rows)
-    splits = [without_trained_units(_split(one, rows, trained[name]), rows).rows for name, one in latents.items()]
-    common = reduce(np.intersect1d, splits)
+        check_given(one, rows)
+    common = rows_new_to_all(latents, rows, seen)
     if len(common) < FEWEST:
         raise DataError(
             f"latents: {len(common)} rows trained none of them, and {FEWEST} are needed. Certify them one by one, or on new rows."
@@ -224,7 +218,7 @@ def _side_by_side(
     fresh = rows.take(common)
     each = replace(settings, level=settings.level / len(latents))  # so that the bounds of all of them hold at once
     certificates = {
-        name: _one(_taken(one, common), fresh, each, _chosen(only), None, (), progress) for name, one in latents.items()
+        name: _one(taken(one, common), fresh, each, _chosen(only), None, (), progress) for name, one in latents.items()
     }
     return compared(certificates, progress)
 
@@ -254,59 +248,13 @@ def _chosen(only: Sequence[str] | None) -> list[str]:
     return [name for name in PARTS if only is None or name in only]
 
 
-def _dataset(data: Columns, domain: ArrayLike | None) -> Dataset:
-    if isinstance(data, Dataset):
-        return data if domain is None else data.with_domain(domain)
-    columns = {name: _column(values) for name, values in data.items()} if isinstance(data, Mapping) else data
-    return Dataset(columns, domain)
-
-
-def _column(values: ArrayLike) -> ArrayLike:
-    """Return a table of one column, and labels as codes, where a column came flat or as text."""
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype == object:
-        return values
-    codes = np.unique(array, return_inverse=True)[1] if array.dtype.kind == "U" else array
-    return codes.reshape(-1, 1)
-
-
-def _split(latents: Latents, data: Dataset, seen: ArrayLike | None) -> Split:
-    if not isinstance(latents, HasChannel):
-        return unseen_rows(data, seen)
-    if seen is not None:
-        raise DataError("seen: is for latents made elsewhere; a model knows which rows it was fitted on. Leave it out.")
-    return rows_to_audit(latents, data)
-
-
-def _check_fits(latents: Latents, data: Dataset) -> None:
-    """Check that the model is fitted, or that there is a latent for every row."""
-    if isinstance(latents, HasChannel):
-        if isinstance(latents, KeepsFitRecord) and latents.fit_record() is None:
-            raise DataError(f"latents={type(latents).__name__}: is not fitted. Call fit first.")
-        return
-    if isinstance(latents, BaseEstimator | TransformerMixin):
-        raise DataError(
-            f"latents={type(latents).__name__}: is a model of another library. Give its latents, such as its transform(data)."
-        )
-    count = len(latents) if isinstance(latents, Sized) else 0
-    if count != len(data):
-        raise DataError(
-            f"latents: there are {count} rows, and {len(data)} of data. Give one row of latents per row of data."
-        )
-
-
-def _taken(latents: Latents, rows: np.ndarray) -> Latents:
-    if isinstance(latents, HasChannel):
-        return latents
-    return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
-
-
 def _about(subject: Subject) -> Fields:
     model, channel = subject.model, subject.channel
     about: Fields = {"kind": "latents" if model is None else type(model).__name__, "latent": subject.definition}
     about["values"] = channel.probabilities.shape[1] if isinstance(channel, CategoricalChannel) else None
     about["called"] = subject.called
-    about["latents"] = 0 if subject.latents is None else subject.latents.mean.shape[1]
+    about["latents"] = len(subject.names)
+    about["names"] = list(subject.names)
     if model is not None:
         record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
         about |= {"model": repr(model), "fitted_on": None, "rows": None, "seed": None}

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.certificate.certificate import Certificate
-from latentry.certificate.certify import Latents, certify
+from latentry.certificate.certify import certify
+from latentry.certificate.given import Latents
 from latentry.certificate.question import Number, Part
 from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import Dataset

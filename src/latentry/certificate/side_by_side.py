@@ -23,7 +23,7 @@ from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, Verdict
 from latentry.natural import compare
 
-__all__ = ["SideBySide", "compared", "named"]
+__all__ = ["SideBySide", "by_name", "compared", "named"]
 
 One = TypeVar("One")
 _ROUNDED = 8  # values to which continuous latents are rounded for a comparison
@@ -117,7 +117,7 @@ class SideBySide:
 
 
 def named(latents: Mapping[str, One] | Sequence[One]) -> dict[str, One]:
-    """Return latents by name; those of a list are called by their kind and number.
+    """Return latents by name, if they are so many that they can be compared.
 
     Args:
         latents: Models, channels or arrays.
@@ -128,14 +128,25 @@ def named(latents: Mapping[str, One] | Sequence[One]) -> dict[str, One]:
     Raises:
         DataError: If there are fewer than two, or too many.
     """
-    if isinstance(latents, Mapping):
-        found = {str(name): one for name, one in latents.items()}
-    else:
-        kinds = ["latents" if isinstance(one, np.ndarray) else type(one).__name__ for one in latents]
-        found = {f"{kind} {i + 1}": one for i, (kind, one) in enumerate(zip(kinds, latents, strict=True))}
+    found = by_name(latents)
     if not 2 <= len(found) <= _MOST:
         raise DataError(f"latents: {len(found)} were given. Compare two to {_MOST}; a single one goes without a list.")
     return found
+
+
+def by_name(latents: Mapping[str, One] | Sequence[One]) -> dict[str, One]:
+    """Return latents by name; those of a list are called by their kind and number.
+
+    Args:
+        latents: Models, channels or arrays.
+
+    Returns:
+        By name.
+    """
+    if isinstance(latents, Mapping):
+        return {str(name): one for name, one in latents.items()}
+    kinds = ["latents" if isinstance(one, np.ndarray) else type(one).__name__ for one in latents]
+    return {f"{kind} {i + 1}": one for i, (kind, one) in enumerate(zip(kinds, latents, strict=True))}
 
 
 def compared(certificates: Mapping[str, Certificate], progress: Callable[[str], None] | None = None) -> SideBySide:

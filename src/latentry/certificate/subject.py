@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from latentry.certificate.question import Fields
 from latentry.certificate.splitting import FEWEST
-from latentry.contracts import HasChannel, HasClusters, HasGraph
+from latentry.contracts import HasChannel, HasClusters, HasGraph, HasLatentMixture, NamesLatents, names_of
 from latentry.data import (
     CategoricalChannel,
     Channel,
@@ -21,6 +21,7 @@ from latentry.data import (
     GaussianChannel,
     channel_from_array,
     column_scales,
+    counted_names,
     nearest_centres,
 )
 from latentry.errors import DataError, nearest
@@ -113,9 +114,22 @@ class Subject:
         """Return what the latent is called in sentences."""
         if self.model is None and self.definition.startswith("labels"):
             return "the label"
+        own = self.model.latents_ if isinstance(self.model, NamesLatents) and not self.nodes else ()
+        if len(own) == 1 and own != counted_names(1):
+            return own[0]
         if self.clusters is not None:
             return "the cluster of all nodes" if len(self.nodes) > 1 else "the cluster"
         return "the latents" if self.latents is not None and self.latents.mean.shape[1] > 1 else "the latent"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the continuous latents, as the model has them."""
+        return () if self.latents is None else names_of(self.model, self.latents.mean.shape[1])
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Return what sentences call each continuous latent: a single one without a name of its own is Λ."""
+        return ("Λ",) if self.names == counted_names(1) else tuple(f"latent {name}" for name in self.names)
 
     @property
     def domain(self) -> np.ndarray | None:
@@ -204,9 +218,9 @@ def _seen_by(model: HasChannel, data: Dataset, settings: Settings) -> Subject:
 
 
 def _clusters(model: HasChannel, data: Dataset) -> CategoricalChannel | None:
-    """Return the probability of each cluster in each row, where a model has clusters."""
-    if not isinstance(model, HasClusters):
-        return None
+    """Return the probability of each cluster in each row, where a model has clusters beside its continuous latents."""
+    if not (isinstance(model, HasClusters) and isinstance(model, HasGraph | HasLatentMixture)):
+        return None  # NaturalLatents has either clusters or columns
     return CategoricalChannel(_normal(model.cluster_probabilities(data)))
 
 

@@ -93,6 +93,7 @@ def _run(folder: Path) -> dict[str, str]:
         "data": f"{record['rows']} rows, fingerprint {record['fingerprint'][:12]}",
         "modalities": ", ".join(f"{name} {tuple(shape)}" for name, shape in record["layout"]["shapes"].items()),
         **_domains(record["layout"]),
+        **({"latents": ", ".join(record["latents"])} if record.get("latents") else {}),
         "epochs": f"{describe_epochs(files.history)}: {ended}",
         "weights": f"{sum(array.size for name, array in files.weights.items() if name.startswith('module/'))} numbers",
         "parameters": ", ".join(f"{name}={value}" for name, value in manifest["parameters"].items()),

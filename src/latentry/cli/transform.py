@@ -30,7 +30,7 @@ def transform(
         raise DataError(
             f"{run} holds a {type(model).__name__}, whose latents are categories. Give a model with numbers."
         )
-    names = [f"z{i + 1}" for i in range(channel.mean.shape[1])]
+    names = list(model.latents_)
     latents = Dataset(
         {"mean": channel.mean, "scale": channel.scale}, rows=rows.rows, columns={"mean": names, "scale": names}
     )

@@ -15,12 +15,14 @@ from latentry.contracts.capabilities import (
     HasPhysics,
     KeepsFitRecord,
     ModalityArrays,
+    NamesLatents,
     PenalisesMixing,
     PhysicalParameter,
     Reconstructs,
     Samples,
     SamplesByDomain,
     ShowsGraph,
+    names_of,
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts
 from latentry.contracts.frontier import FrontierPoint
@@ -52,6 +54,7 @@ __all__ = [
     "MixingSupport",
     "ModalityArrays",
     "ModelFacts",
+    "NamesLatents",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
@@ -60,5 +63,6 @@ __all__ = [
     "ShowsGraph",
     "decode_rows",
     "encode_rows",
+    "names_of",
     "score_evidence",
 ]

@@ -17,7 +17,7 @@ from latentry.contracts.fit_record import FitRecord
 from latentry.contracts.frontier import FrontierPoint
 from latentry.contracts.latent_distributions import LatentDistributions
 from latentry.contracts.latent_mixture import LatentMixture
-from latentry.data import Channel, DataLike, Dataset, DomainLike
+from latentry.data import Channel, DataLike, Dataset, DomainLike, counted_names
 
 __all__ = [
     "CanBeIntervenedOn",
@@ -34,12 +34,14 @@ __all__ = [
     "HasPhysics",
     "KeepsFitRecord",
     "ModalityArrays",
+    "NamesLatents",
     "PenalisesMixing",
     "PhysicalParameter",
     "Reconstructs",
     "Samples",
     "SamplesByDomain",
     "ShowsGraph",
+    "names_of",
 ]
 
 # What comes out of a model, in the units of the data: one array, or arrays by the names of several modalities.
@@ -60,6 +62,32 @@ class HasChannel(ABC):
         Returns:
             A Gaussian or categorical channel, row by row.
         """
+
+
+class NamesLatents(ABC):
+    """A model whose latents have names."""
+
+    @property
+    @abstractmethod
+    def latents_(self) -> tuple[str, ...]:
+        """Return a name for each latent: z1, z2, ... or those that a user gave."""
+
+
+def names_of(source: object, count: int) -> tuple[str, ...]:
+    """Return the names of a source's latents; those of a source without names are counted.
+
+    Args:
+        source: A model, or what stands for one.
+        count: Of its latents.
+
+    Returns:
+        A name for each.
+
+    >>> names_of(None, 2)
+    ('z1', 'z2')
+    """
+    names = source.latents_ if isinstance(source, NamesLatents) else ()
+    return names if len(names) == count else counted_names(count)
 
 
 class KeepsFitRecord(ABC):

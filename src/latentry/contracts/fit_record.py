@@ -60,6 +60,7 @@ class FitRecord:
         seed: Of everything random.
         facts: What the model itself noted.
         parameters: Of the model when it was fitted, as plain JSON: they may be set anew before a resume.
+        latents: Names of the latents that a user gave; none where nobody has.
     """
 
     layout: Layout
@@ -72,6 +73,7 @@ class FitRecord:
     seed: int
     facts: ModelFacts
     parameters: Mapping[str, object]
+    latents: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Return all that is not an array, as plain JSON; the parameters stand beside it in a manifest."""
@@ -81,6 +83,7 @@ class FitRecord:
             "rows": self.rows,
             "seed": self.seed,
             "facts": self.facts.to_json(),
+            "latents": list(self.latents),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -122,6 +125,7 @@ class FitRecord:
             seed=stored["seed"],
             facts=facts.from_json(stored["facts"]),
             parameters=parameters,
+            latents=tuple(stored.get("latents", ())),  # older folders have none
         )
 
 

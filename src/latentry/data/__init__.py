@@ -10,6 +10,7 @@ from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, Sto
 from latentry.data.latents import (
     channel_from_array,
     column_scales,
+    counted_names,
     has_few_values,
     missing_entries,
     nearest_centres,
@@ -51,6 +52,7 @@ __all__ = [
     "blocks",
     "channel_from_array",
     "column_scales",
+    "counted_names",
     "group_labels",
     "has_few_values",
     "missing_entries",

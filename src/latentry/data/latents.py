@@ -11,6 +11,7 @@ from latentry.errors import DataError
 __all__ = [
     "channel_from_array",
     "column_scales",
+    "counted_names",
     "has_few_values",
     "missing_entries",
     "nearest_centres",
@@ -58,6 +59,21 @@ def channel_from_array(latents: ArrayLike, *, few_values_are_labels: bool = Fals
     if len(infinite):
         raise _not_finite(infinite[0])
     return GaussianChannel(numbers, np.zeros_like(numbers))
+
+
+def counted_names(count: int) -> tuple[str, ...]:
+    """Return the names of latents that nobody has named.
+
+    Args:
+        count: Of latents.
+
+    Returns:
+        z1, z2, ...
+
+    >>> counted_names(3)
+    ('z1', 'z2', 'z3')
+    """
+    return tuple(f"z{i + 1}" for i in range(count))
 
 
 def _not_finite(place: np.ndarray) -> DataError:

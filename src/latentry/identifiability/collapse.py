@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.contracts import HasChannel, HasLatentDistributions, LatentDistributions
+from latentry.contracts import HasChannel, HasLatentDistributions, LatentDistributions, names_of
 from latentry.data import Dataset, Domain, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
@@ -43,6 +44,7 @@ def collapse(
     *,
     distributions: LatentDistributions | None = None,
     threshold: float = 0.05,
+    names: Sequence[str] | None = None,
 ) -> Collapse:
     """Measure whether a model's latents follow the data, or only the prior of each domain.
 
@@ -54,6 +56,7 @@ def collapse(
         data: Held-out rows: a Dataset for a model; for a channel, the domain of each of its rows (None: one domain).
         distributions: The prior of each domain, if ``source`` is a channel; a model brings its own.
         threshold: A latent with a smaller fraction is collapsed.
+        names: Of the latents; by default those of the model.
 
     Returns:
         Divergence and fraction of each latent, and a verdict.
@@ -64,7 +67,7 @@ def collapse(
     >>> x = np.random.default_rng(0).normal(size=200)
     >>> channel = GaussianChannel(np.column_stack([x, 0 * x]), np.column_stack([0 * x + 0.3, 0 * x + 1]))
     >>> print(collapse(channel).verdict)
-    refuted: 1 of 2 latents is collapsed: latent 2 follows the data by less than 5 % of its variance.
+    refuted: 1 of 2 latents is collapsed: latent z2 follows the data by less than 5 % of its variance.
     """
     if not 0 < threshold < 1:
         raise DataError(f"threshold={threshold!r}: is not a fraction. Give a number between 0 and 1.")
@@ -77,7 +80,8 @@ def collapse(
     divergence = _divergence(mean, scale, *prior) if prior is not None and normal else np.full(mean.shape[1], np.nan)
     active = mean.var(axis=0) > 0.01 * reference
     low = tuple(np.flatnonzero(fraction < threshold).tolist())
-    return Collapse(divergence, fraction, active, low, _verdict(fraction, low, threshold, len(mean)))
+    known = tuple(names or names_of(source, mean.shape[1]))
+    return Collapse(divergence, fraction, active, low, _verdict(fraction, low, threshold, len(mean), known))
 
 
 def _without_domain(
@@ -169,14 +173,16 @@ def _divergence(mean: np.ndarray, scale: np.ndarray, location: np.ndarray, prior
     return divergence
 
 
-def _verdict(fraction: np.ndarray, low: tuple[int, ...], threshold: float, rows: int) -> Verdict:
+def _verdict(
+    fraction: np.ndarray, low: tuple[int, ...], threshold: float, rows: int, known: tuple[str, ...]
+) -> Verdict:
     evidence = {"smallest share": Bound(float(fraction.min()), method="on the rows given", n=rows)}
     if not low:
         least = f"{int(100 * fraction.min())} %"
         return Verdict(
             "certified", f"no latent is collapsed: each follows the data by at least {least} of its variance.", evidence
         )
-    alone, names = len(low) == 1, ", ".join(str(k + 1) for k in low)
+    alone, names = len(low) == 1, ", ".join(known[k] for k in low)
     sentence = (
         f"{len(low)} of {len(fraction)} latents {'is' if alone else 'are'} collapsed: "
         f"{'latent' if alone else 'latents'} {names} follow{'s' * alone} the data by less than {100 * threshold:g} % of "

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.contracts import HasChannel, HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing
+from latentry.contracts import HasChannel, HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing, names_of
 from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
@@ -38,6 +38,12 @@ class _Pattern:
     present: int
     agreement: float
     left_out: int
+    names: tuple[str, ...]
+
+    def listed(self, latents: Sequence[int]) -> str:
+        """Return latents in words."""
+        words = [self.names[k] for k in latents]
+        return f"latent {words[0]}" if len(words) == 1 else f"latents {', '.join(words[:-1])} and {words[-1]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +155,7 @@ def sparsity(
 
     >>> audit = sparsity(MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]]))
     >>> print(audit.verdict)
-    refuted: sparsity leaves latent 1 open: latent 2 acts on every variable that it acts on.
+    refuted: sparsity leaves latent z1 open: latent z2 acts on every variable that it acts on.
     >>> audit.pinned, audit.needed
     ((False, True, True), (5, 7, 5))
     >>> print(sparsity(MixingSupport(np.ones((3, 3)))).verdict)
@@ -167,7 +173,7 @@ def sparsity(
         good = _as_good(several, data) if len(tables) > 1 else [0]
         left_out = len(tables) - len(good)
         tables = _matched([tables[at] for at in good], edge)
-        pattern = _pattern(tables, edge, learned=True, present=_domains(several[0]), left_out=left_out)
+        pattern = _pattern(tables, edge, learned=True, of=several[0], left_out=left_out)
     audit = _audit(pattern, tables, edge, known=known, stable=stable)
     if known or not audit.could_be_supported:
         return audit
@@ -201,7 +207,7 @@ def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:
 
 
 def _pattern(
-    tables: Sequence[np.ndarray], edge: float, *, learned: bool, present: int = 0, left_out: int = 0
+    tables: Sequence[np.ndarray], edge: float, *, learned: bool, of: object = None, left_out: int = 0
 ) -> _Pattern:
     support = MixingSupport(tables[0] > edge)
     shared = [support.agreement(MixingSupport(table > edge)) for table in tables[1:]]
@@ -215,9 +221,10 @@ def _pattern(
         single=tuple(int(k) for k in alone) if learned else (),
         staircase=support.staircase if learned else (),
         needed=tuple(_needed(support, latent) for latent in range(support.latents)),
-        present=present,
+        present=_domains(of),
         agreement=agreement,
         left_out=left_out,
+        names=names_of(of, support.latents),
     )
 
 
@@ -318,29 +325,22 @@ def _needed(support: MixingSupport, latent: int) -> int:
     return 2 * max(int(beside.sum()), 1) + 1
 
 
-def _domains(model: Mixed) -> int:
+def _domains(model: object) -> int:
     return model.latent_distributions().domains if isinstance(model, HasLatentDistributions) else 0
 
 
 def _note(pattern: _Pattern, latent: int) -> str:
     enough = f"by changes alone {pattern.needed[latent]} domains suffice"
     enough += f", there are {pattern.present}." if pattern.present else "."
-    others = pattern.companions[latent]
+    others, name = pattern.companions[latent], pattern.listed([latent])
     if not pattern.support.present[:, latent].any():
-        return f"latent {latent + 1}: no variable depends on it."
+        return f"{name}: no variable depends on it."
     if others:
-        words = f"{_list(others)} {'acts' if len(others) == 1 else 'act'} on every variable that it acts on"
-        return f"latent {latent + 1}: not pinned, {words}; {enough}"
+        words = f"{pattern.listed(others)} {'acts' if len(others) == 1 else 'act'} on every variable that it acts on"
+        return f"{name}: not pinned, {words}; {enough}"
     if latent in pattern.single:
-        return f"latent {latent + 1}: seen in one variable only, in which others may hide; {enough}"
-    return f"latent {latent + 1}: pinned by the pattern; {enough}"
-
-
-def _list(latents: Sequence[int]) -> str:
-    words = [str(k + 1) for k in latents]
-    if len(words) == 1:
-        return f"latent {words[0]}"
-    return f"latents {', '.join(words[:-1])} and {words[-1]}"
+        return f"{name}: seen in one variable only, in which others may hide; {enough}"
+    return f"{name}: pinned by the pattern; {enough}"
 
 
 def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) -> Verdict:
@@ -357,7 +357,7 @@ def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) ->
             evidence = {"agreement": Bound(pattern.agreement, method="on the rows given")}
         return Verdict("refuted", f"sparsity does not help here: {why}.", evidence, change)
     if len(pattern.staircase) == size:
-        left = f"; it leaves {_list(open_ones)} open" if open_ones else ""
+        left = f"; it leaves {pattern.listed(open_ones)} open" if open_ones else ""
         sentence = f"sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is{left}."
         return Verdict("refuted" if open_ones else "cannot say", sentence, evidence, change)
     if open_ones:
@@ -366,9 +366,8 @@ def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) ->
         return Verdict("certified", f"structural sparsity holds for all {size} latents.", evidence)
     hidden = pattern.single
     if hidden:
-        sentence = (
-            f"{_list(hidden)} {'is' if len(hidden) == 1 else 'are'} seen in one variable only, where others may hide."
-        )
+        are = "is" if len(hidden) == 1 else "are"
+        sentence = f"{pattern.listed(hidden)} {are} seen in one variable only, where others may hide."
         return Verdict("cannot say", f"the pattern does not pin every latent: {sentence}", evidence, change)
     once = (
         " It comes from one fit: fit again from other seeds." if restarts == 1 else f" All {restarts} restarts agree."
@@ -385,9 +384,11 @@ def _open_sentence(pattern: _Pattern, open_ones: Sequence[int]) -> str:
     for latent in open_ones:
         others = pattern.companions[latent]
         verb = "acts" if len(others) == 1 else "act"
-        parts.append(f"{_list(others)} {verb} on every variable that it acts on" if others else "no variable shows it")
+        parts.append(
+            f"{pattern.listed(others)} {verb} on every variable that it acts on" if others else "no variable shows it"
+        )
     if len(open_ones) == 1:
-        return f"sparsity leaves latent {open_ones[0] + 1} open: {parts[0]}."
+        return f"sparsity leaves {pattern.listed(open_ones)} open: {parts[0]}."
     little = len(open_ones) > len(pattern.pinned) / 2
     begin = "sparsity does not help here: it leaves" if little else "sparsity leaves"
-    return f"{begin} {_list(open_ones)} open: each has others on every variable that it acts on."
+    return f"{begin} {pattern.listed(open_ones)} open: each has others on every variable that it acts on."

@@ -178,7 +178,9 @@ def _by_variable(subject: Subject, codes: np.ndarray) -> list[Fields]:
     """Return what each hidden variable alone shares with the domain, as a fraction of the smaller entropy."""
     named = {f"node {name}": channel.most_likely for name, channel in subject.nodes.items() if len(subject.nodes) > 1}
     if not named and subject.latents is not None and subject.clusters is None:
-        named = {f"latent {i + 1}": bins(column) for i, column in enumerate(subject.latents.mean.T)}
+        named = {
+            f"latent {name}": bins(column) for name, column in zip(subject.names, subject.latents.mean.T, strict=True)
+        }
     blocks = jackknife_blocks(len(codes), subject.data.units, subject.settings.seed)
     return [{"name": name, "fraction": list(shared_entropy(values, codes, blocks))} for name, values in named.items()]
 

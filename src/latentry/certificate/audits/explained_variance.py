@@ -11,7 +11,17 @@ from scipy.stats import t as student_t
 
 from latentry.streams import stream
 
-__all__ = ["Fraction", "bins", "explained", "jackknife_blocks", "jackknife_interval", "shared_entropy"]
+__all__ = [
+    "Fraction",
+    "bins",
+    "entropy_of",
+    "explained",
+    "jackknife_blocks",
+    "jackknife_interval",
+    "joint_counts",
+    "plug_in",
+    "shared_entropy",
+]
 
 _DRAWS = 20  # permutations, for what chance shares
 _BLOCKS = 20  # of rows, each left out once
@@ -168,28 +178,63 @@ def shared_entropy(a: np.ndarray, b: np.ndarray, blocks: np.ndarray, *, of_large
     whole = tables.sum(axis=0)
     chosen = max if of_larger else min
     rng = stream("certificate/chance", len(a))
-    chance = float(np.mean([_plug_in(_counts(a, b[rng.permutation(len(b))])) for _ in range(_DRAWS)]))
+    chance = float(np.mean([plug_in(joint_counts(a, b[rng.permutation(len(b))])) for _ in range(_DRAWS)]))
     without = np.array([_shared(whole - table, chosen, chance) for table in tables])
     return jackknife_interval(_shared(whole, chosen, chance), without)
 
 
-def _counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def joint_counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Count how often values of two variables come together.
+
+    Args:
+        a: Codes (rows,).
+        b: Codes (rows,).
+
+    Returns:
+        (values of a, values of b).
+
+    >>> joint_counts(np.array([0, 1, 1]), np.array([0, 0, 1]))
+    array([[1., 0.],
+           [1., 1.]])
+    """
     wide = int(b.max()) + 1
     return np.bincount(a * wide + b, minlength=(int(a.max()) + 1) * wide).reshape(-1, wide).astype(float)
 
 
-def _plug_in(table: np.ndarray) -> float:
+def plug_in(table: np.ndarray) -> float:
+    """Return the mutual information of two variables as frequencies have it: never below 0, above it by chance.
+
+    Args:
+        table: Counts, (values of one, values of the other).
+
+    Returns:
+        Nats.
+
+    >>> plug_in(np.ones((2, 2)))
+    0.0
+    """
     rows = table.sum()
-    return _entropy(table.sum(axis=1) / rows) + _entropy(table.sum(axis=0) / rows) - _entropy(table / rows)
+    return entropy_of(table.sum(axis=1) / rows) + entropy_of(table.sum(axis=0) / rows) - entropy_of(table / rows)
 
 
 def _shared(table: np.ndarray, chosen: Callable[[list[float]], float], chance: float) -> float:
     rows = table.sum()
-    sides = [_entropy(table.sum(axis=1) / rows), _entropy(table.sum(axis=0) / rows)]
+    sides = [entropy_of(table.sum(axis=1) / rows), entropy_of(table.sum(axis=0) / rows)]
     room = chosen(sides) - chance
-    return 0.0 if min(sides) < 1e-9 or room < 1e-9 else (_plug_in(table) - chance) / room
+    return 0.0 if min(sides) < 1e-9 or room < 1e-9 else (plug_in(table) - chance) / room
 
 
-def _entropy(distribution: np.ndarray) -> float:
+def entropy_of(distribution: np.ndarray) -> float:
+    """Return the entropy of a distribution.
+
+    Args:
+        distribution: Probabilities, of any shape.
+
+    Returns:
+        Nats.
+
+    >>> round(entropy_of(np.array([0.5, 0.5])), 4)
+    0.6931
+    """
     likely = distribution[distribution > 0]
     return float(-(likely * np.log(likely)).sum())

@@ -54,7 +54,7 @@ def fit(subject: Subject) -> Part:
     numbers, claims = dict(_factors(subject)), {}
     methods = ["mean correlation coefficient"] if any(name.startswith("mcc") for name in numbers) else []
     if subject.latents is not None and subject.model is not None:  # noise that was declared is no posterior
-        claims[_DEAD] = _collapse(subject.latents, subject.data)
+        claims[_DEAD] = _collapse(subject.latents, subject.data, subject.names)
         methods.append("collapse: fraction of the variance that follows the data")
     if subject.model is None:
         sentence = "these latents were made elsewhere, without a model that could score new rows."
@@ -262,8 +262,8 @@ def _separability(real: np.ndarray, fake: np.ndarray, seed: int) -> float:
     return float(roc_auc_score(labels, scores))
 
 
-def _collapse(latents: GaussianChannel, data: Dataset) -> Verdict:
-    return collapse(latents, data.domain).verdict
+def _collapse(latents: GaussianChannel, data: Dataset, names: tuple[str, ...]) -> Verdict:
+    return collapse(latents, data.domain, names=names).verdict
 
 
 def _factors(subject: Subject) -> Iterator[tuple[str, Number]]:

@@ -36,7 +36,7 @@ def identifiable(subject: Subject) -> Part:
         )
         claims["sufficient changes"] = changes.verdict
         numbers |= _numbers(changes)
-        notes += _notes(changes)
+        notes += _notes(changes, subject.names)
         details["sufficient_changes"] = changes.to_json()
         methods.append("sufficient changes between domains")
     if isinstance(subject.model, HasMixing):
@@ -110,16 +110,16 @@ def _numbers(changes: identifiability.SufficientChanges) -> dict[str, Number]:
     return numbers
 
 
-def _notes(changes: identifiability.SufficientChanges) -> list[str]:
+def _notes(changes: identifiability.SufficientChanges, names: tuple[str, ...]) -> list[str]:
     notes = []
     if changes.means_only:
         notes.append("Only means move between domains: the trap in which latents look recovered and stay mixed.")
     if changes.unchanged:
         notes.append(
-            f"The distribution of latent {', '.join(str(k + 1) for k in changes.unchanged)} does not change between domains."
+            f"The distribution of latent {', '.join(names[k] for k in changes.unchanged)} does not change between domains."
         )
     if changes.inseparable:
-        pairs = "; ".join(f"{i + 1} and {j + 1}" for i, j in changes.inseparable)
+        pairs = "; ".join(f"{names[i]} and {names[j]}" for i, j in changes.inseparable)
         notes.append(
             f"In this fit the variances of these latents keep one ratio, so that they can be mixed unseen: {pairs}."
         )

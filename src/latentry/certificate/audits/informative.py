@@ -84,7 +84,7 @@ def _variables(subject: Subject) -> list[tuple[str, np.ndarray]]:
         drawn = subject.latents.sample(seed)
         result.append(("Λ" if subject.clusters is None else "continuous Λ", drawn))
         if 1 < drawn.shape[1] <= _LATENTS:
-            result += [(f"latent {i + 1}", drawn[:, i]) for i in range(drawn.shape[1])]
+            result += list(zip(subject.variables, drawn.T, strict=True))
     return result
 
 

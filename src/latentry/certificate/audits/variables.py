@@ -88,9 +88,7 @@ def _variables(subject: Subject) -> Iterator[_Variable]:
     elif subject.clusters is not None:
         yield _Variable("Λ", "label", subject.clusters.most_likely, subject.clusters.probabilities.mean(axis=0))
     elif subject.latents is not None:
-        columns = subject.latents.mean.T
-        for i, column in enumerate(columns):
-            name = f"latent {i + 1}" if len(columns) > 1 else "Λ"
+        for name, column in zip(subject.variables, subject.latents.mean.T, strict=True):
             yield _Variable(name, "number", bins(column), np.zeros(0))
 
 

@@ -78,17 +78,17 @@ def _embedded(payload: Fields) -> str:
 
 def _axes(subject: Subject) -> list[Fields]:
     if subject.latents is not None:
-        table, name = subject.latents.mean[:, :_LATENTS], "latent {}"
+        table = subject.latents.mean[:, :_LATENTS]
+        names = [f"latent {name}" for name in subject.names[:_LATENTS]]
     else:
         whole = [
             leading_columns(np.nan_to_num(np.asarray(subject.data[n], dtype=float)), 5) for n in subject.data.names
         ]
-        table, name = leading_columns(np.hstack(whole), 2), "component {} of the data"
+        table = leading_columns(np.hstack(whole), 2)
+        names = [f"component {i + 1} of the data" for i in range(table.shape[1])]
     if table.shape[1] == 1:
         table = np.column_stack([table, stream("certificate/gallery", 0).normal(size=len(table))])
-        names = [name.format(1), "(spread at random)"]
-    else:
-        names = [name.format(i + 1) for i in range(table.shape[1])]
+        names = [*names, "(spread at random)"]
     return [
         {"name": n, "values": [float(f"{v:.4g}") for v in column]} for n, column in zip(names, table.T, strict=True)
     ]

@@ -50,8 +50,7 @@ def variable_pictures(subject: Subject) -> dict[str, str]:
         return {}
     mean, decode = subject.latents.mean, decoder_of(subject.model)
     shown = range(min(mean.shape[1], _LATENTS))
-    named = {i: f"latent {i + 1}" if mean.shape[1] > 1 else "Λ" for i in shown}
-    return {named[i]: _steps(subject, mean, i, decode, looks) for i in shown}
+    return {subject.variables[i]: _steps(subject, mean, i, decode, looks) for i in shown}
 
 
 def _values(subject: Subject, weight: np.ndarray, looks: dict[str, Look]) -> str:

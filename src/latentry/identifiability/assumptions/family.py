@@ -9,6 +9,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.stats import laplace, norm
 
+from latentry.data import counted_names
 from latentry.evidence import Assumption
 from latentry.identifiability.assumptions.cross_moments import excess, power_at
 
@@ -21,7 +22,9 @@ _TOLERANCE, _ALONE = 0.08, 0.3
 _PLANTED = 0.25  # coefficient whose power is stated: about a skewness of 1, or an excess kurtosis of 2
 
 
-def latent_family(groups: Sequence[Array], rows: Array, family: str, level: float) -> Assumption:
+def latent_family(
+    groups: Sequence[Array], rows: Array, family: str, level: float, names: Sequence[str] = ()
+) -> Assumption:
     r"""Test the shape of each latent in each domain by smooth tests of its probability integral transform.
 
     With :math:`v = F((z - m_d)/s_d)`, location and scale fitted in each domain, the moments are means of orthonormal Legendre
@@ -32,6 +35,7 @@ def latent_family(groups: Sequence[Array], rows: Array, family: str, level: floa
         rows: Independent rows of each domain.
         family: Of the distributions: "gaussian", "variance", "mean" or "laplace"; others are not tested.
         level: Of the test.
+        names: Of the latents; z1, z2, ... by default.
 
     Returns:
         The assumption.
@@ -52,7 +56,9 @@ def latent_family(groups: Sequence[Array], rows: Array, family: str, level: floa
     found = excess(moments, rows, _TOLERANCE, _ALONE)
     power = power_at(_PLANTED, rows, _TOLERANCE, moments.shape[1], level)
     test = f"smooth test of the probability integral transform in {len(groups)} domains, against {_TOLERANCE:g}"
-    note = f"largest {found.size:.2f}, latent {found.place % groups[0].shape[1] + 1}; power for {_PLANTED:g}"
+    size = groups[0].shape[1]
+    which = (names or counted_names(size))[found.place % size]
+    note = f"largest {found.size:.2f}, latent {which}; power for {_PLANTED:g}"
     return Assumption(name, "refuted" if found.p_value <= level else "not refuted", test, found.p_value, power, note)
 
 

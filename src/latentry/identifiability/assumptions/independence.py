@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data import normal_scores
+from latentry.data import counted_names, normal_scores
 from latentry.evidence import Assumption
 from latentry.identifiability.assumptions.cross_moments import Excess, excess, power_at
 
@@ -20,7 +20,7 @@ _TOLERANCE, _ALONE = 0.06, 0.2  # correlations that a good fit leaves, over the 
 _PLANTED = 0.2  # correlation in each domain whose power is stated
 
 
-def independent_latents(groups: Sequence[Array], rows: Array, level: float) -> Assumption:
+def independent_latents(groups: Sequence[Array], rows: Array, level: float, names: Sequence[str] = ()) -> Assumption:
     r"""Test independence by correlations of Hermite polynomials of normal scores, in each domain and over all of them.
 
     Degrees 1 to 3 on both sides: (1, 1) is linear dependence, (2, 2) dependence of the spreads, (1, 2) a curve. Squares are
@@ -30,6 +30,7 @@ def independent_latents(groups: Sequence[Array], rows: Array, level: float) -> A
         groups: Latents of each domain, (rows, latents).
         rows: Independent rows of each domain: fewer than there are where they depend on each other.
         level: Of the test.
+        names: Of the latents; z1, z2, ... by default.
 
     Returns:
         The assumption, refuted where a dependence exceeds what a good fit leaves.
@@ -49,7 +50,8 @@ def independent_latents(groups: Sequence[Array], rows: Array, level: float) -> A
     power = power_at(_PLANTED, rows, _TOLERANCE, len(pairs) * len(_DEGREES), level)
     (i, j), (a, b) = pairs[found.place // len(_DEGREES)], _DEGREES[found.place % len(_DEGREES)]
     test = f"correlations of Hermite polynomials up to degree 3 of each pair in {len(groups)} domains, against {_TOLERANCE:g}"
-    note = f"largest {found.size:.2f}, latents {i + 1} and {j + 1}{_kind(a, b)}; power for {_PLANTED:g}"
+    known = names or counted_names(groups[0].shape[1])
+    note = f"largest {found.size:.2f}, latents {known[i]} and {known[j]}{_kind(a, b)}; power for {_PLANTED:g}"
     return Assumption(_NAME, "refuted" if found.p_value <= level else "not refuted", test, found.p_value, power, note)
 
 

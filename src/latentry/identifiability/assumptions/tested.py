@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from latentry.contracts import SamplesByDomain
+from latentry.contracts import SamplesByDomain, names_of
 from latentry.data import Dataset
 from latentry.evidence import Assumption
 from latentry.identifiability.assumptions.family import latent_family
@@ -36,7 +36,7 @@ def tested_assumptions(
         groups: Latents of each domain, (rows, latents).
         rows: Independent rows of each domain.
         family: Of the distributions of the latents.
-        model: Whose samples are compared with rows, where it draws them by domain.
+        model: Whose latents have names, and whose samples are compared with rows, where it draws them by domain.
         data: Those rows, where they are a Dataset.
         level: Of all tests together.
         seed: Of samples and folds.
@@ -45,7 +45,8 @@ def tested_assumptions(
         Each assumption with its outcome.
     """
     part = PART_OF_LEVEL * level
-    tested = [independent_latents(groups, rows, part), latent_family(groups, rows, family, part)]
+    names = names_of(model, groups[0].shape[1])
+    tested = [independent_latents(groups, rows, part, names), latent_family(groups, rows, family, part, names)]
     if isinstance(model, SamplesByDomain) and isinstance(data, Dataset):
         tested.append(samples_look_like_rows(model, data, part, seed))
         tested.append(ONE_MIXING)

@@ -8,7 +8,7 @@ from latentry.identifiability.metrics.images import (
     frechet_distance,
     kernel_distance,
 )
-from latentry.identifiability.metrics.matching import Match, as_columns, correlations, match, mcc, r_squared
+from latentry.identifiability.metrics.matching import Match, as_columns, assigned, correlations, match, mcc, r_squared
 
 __all__ = [
     "DCI",
@@ -16,6 +16,7 @@ __all__ = [
     "Match",
     "agreement",
     "as_columns",
+    "assigned",
     "attribute_leakage",
     "content_agreement",
     "correlations",

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["METHODS", "Columns", "Match", "as_columns", "correlations", "match", "mcc", "r_squared"]
+__all__ = ["METHODS", "Columns", "Match", "as_columns", "assigned", "correlations", "match", "mcc", "r_squared"]
 
 METHODS = ("pearson", "spearman")
 
@@ -88,7 +88,21 @@ def match(z: Columns, s: Columns, method: str = "pearson") -> Match:
     >>> match(s[:, ::-1], s).estimated
     array([1, 0])
     """
-    table = correlations(z, s, method)
+    return assigned(correlations(z, s, method))
+
+
+def assigned(table: np.ndarray) -> Match:
+    """Return the one-to-one pairing with the largest sum over a table of agreements (Hungarian method).
+
+    Args:
+        table: (estimated, true), at least 0.
+
+    Returns:
+        The partner of each true latent, and the agreement of the pair.
+
+    >>> assigned(np.array([[0.2, 0.9], [0.1, 0.8], [0.7, 0.0]])).estimated
+    array([2, 0])
+    """
     rows, columns = linear_sum_assignment(-table)
     partner, strength = np.full(table.shape[1], -1), np.zeros(table.shape[1])
     partner[columns], strength[columns] = rows, table[rows, columns]

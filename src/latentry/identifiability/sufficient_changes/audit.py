@@ -14,6 +14,7 @@ from latentry.contracts import (
     HasLatentDistributions,
     KeepsFitRecord,
     LatentDistributions,
+    names_of,
 )
 from latentry.data import Dataset, Domain, GaussianChannel, LabelsLike
 from latentry.errors import DataError, DataWarning
@@ -199,7 +200,10 @@ def _audit(
         )
     facts = _facts(table, measured, tolerance, level, stated=measured.held_out or table is model)
     facts = replace(
-        facts, given=table is model and data is None, assumed=_assumed(table, measured, model, data, level, seed)
+        facts,
+        given=table is model and data is None,
+        assumed=_assumed(table, measured, model, data, level, seed),
+        names=names_of(model, measured.latents),
     )
     values, noise, rows = facts.values, facts.noise, measured.rows
     condition, interval, full_rank = _conditions(values, noise, rows, tolerance, bootstrap, seed)

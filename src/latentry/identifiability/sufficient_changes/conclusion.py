@@ -64,6 +64,7 @@ class Facts:
     given: bool = False  # distributions given as known, without rows
     assumed: tuple[Assumption, ...] = ()  # what the theorem takes for granted, tested or named
     candidates: tuple[Candidate, ...] = field(default=())
+    names: tuple[str, ...] = ()  # of the latents
 
     @property
     def values(self) -> np.ndarray:
@@ -211,13 +212,13 @@ def _collapsed(facts: Facts) -> Conclusion | None:
     follows = facts.measured.follows
     if facts.holds is not True or follows is None or follows.min() >= _LEAST_FRACTION:
         return None
-    return _latent_collapsed(follows)
+    return _latent_collapsed(follows, facts.names)
 
 
-def _latent_collapsed(follows: np.ndarray) -> Conclusion:
+def _latent_collapsed(follows: np.ndarray, names: tuple[str, ...]) -> Conclusion:
     which, part = int(follows.argmin()), 100 * follows.min()
     follows_by = f"it follows the data by {part:.1f} % of its variance"
-    sentence = f"latent {which + 1} is collapsed: {follows_by}; its distribution is arbitrary."
+    sentence = f"latent {names[which]} is collapsed: {follows_by}; its distribution is arbitrary."
     return _unsure(sentence, "a fit whose latents follow the data; see collapse(model, data)")
 
 
@@ -276,7 +277,7 @@ def _one_latent(facts: Facts) -> Conclusion | None:
         return None
     follows = facts.measured.follows
     if follows is not None and follows.min() < _LEAST_FRACTION:
-        return _latent_collapsed(follows)
+        return _latent_collapsed(follows, facts.names)
     against = _first_refuted(facts)
     if against is not None:
         return _unsure(_denied(against), _remedy(against), facts.assumed)
@@ -330,7 +331,7 @@ def _dependent_changes(facts: Facts) -> Conclusion | None:
     sentence = f"not identifiable: the changes are not independent enough; {_blame(facts)}."
     if facts.inseparable:
         i, j = facts.inseparable[0]
-        change = f"a domain in which the variances of latents {i + 1} and {j + 1} change by different factors"
+        change = f"a domain in which the variances of latents {facts.names[i]} and {facts.names[j]} change by different factors"
     else:
         change = f"domains whose {_which(facts)} differ in new directions"
     return _no(facts, sentence, change, "an unknown map")
@@ -440,7 +441,7 @@ def _what(facts: Facts) -> str:
 
 def _blame(facts: Facts) -> str:
     if facts.unchanged:
-        names = ", ".join(str(k + 1) for k in facts.unchanged)
+        names = ", ".join(facts.names[k] for k in facts.unchanged)
         return (
             f"the distribution of latent {names} does not change"
             if len(facts.unchanged) == 1
@@ -448,5 +449,5 @@ def _blame(facts: Facts) -> str:
         )
     if facts.inseparable:
         i, j = facts.inseparable[0]
-        return f"the variances of latents {i + 1} and {j + 1} keep one ratio in all domains"
+        return f"the variances of latents {facts.names[i]} and {facts.names[j]} keep one ratio in all domains"
     return f"in some direction {_which(facts)} together hardly change"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, Unpack
@@ -12,12 +13,21 @@ import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.contracts import FitRecord, HasChannel, KeepsFitRecord, LatentModule, ModelFacts, encode_rows
-from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel
+from latentry.contracts import (
+    FitRecord,
+    HasChannel,
+    KeepsFitRecord,
+    LatentModule,
+    ModelFacts,
+    NamesLatents,
+    encode_rows,
+)
+from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, counted_names
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
 from latentry.models.estimator.fitting import earlier_state, record_of, refuse_used_folder, task_for, train
 from latentry.models.estimator.inputs import FitOptions
+from latentry.models.estimator.naming import renamed
 from latentry.models.estimator.reading import read, ready
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
@@ -33,7 +43,7 @@ class _UnknownParameter(DataError, TypeError):
     """A parameter that a model does not have; also a TypeError, as Python has it."""
 
 
-class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
+class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
     """A model of latents. It follows scikit-learn; ``fit`` also takes a Dataset.
 
     The only base class: each model is a final dataclass of its parameters, which extends this class and the capabilities
@@ -263,6 +273,10 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
         Returns:
             (rows, latents).
         """
+        return self._posterior_means(X, y)
+
+    def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
+        """Return what ``transform`` does, as an array also where scikit-learn's ``set_output`` asks for data frames."""
         rows = self._encodable(X, y)
         mean: np.ndarray = map_rows(encode_rows, self.module_, rows)[0]
         return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
@@ -328,6 +342,48 @@ class LatentModel(HasChannel, KeepsFitRecord, TransformerMixin, BaseEstimator, G
             return self.latent_dim
         check_is_fitted(self)  # without a number of its own, a model takes as many as there are columns
         return self.record_.layout.size
+
+    # Names of latents -----------------------------------------------------------------------
+
+    @property
+    def has_columns(self) -> bool:
+        """Return whether each latent is a column of :meth:`transform`; if not, the columns are outcomes of a single one."""
+        return True
+
+    @property
+    def latents_(self) -> tuple[str, ...]:
+        """Return a name for each latent: z1, z2, ... or those that :meth:`rename` set. A new fit has new latents."""
+        check_is_fitted(self)
+        return self.record_.latents or counted_names(self.n_features_out if self.has_columns else 1)
+
+    def rename(self, names: Mapping[str, str] | Sequence[str]) -> Self:
+        """Name latents, for tables, certificates and files; :meth:`save` keeps the names.
+
+        Args:
+            names: New names by old ones, such as ``{"z1": "size"}``, or all of them in order.
+
+        Returns:
+            The model itself.
+
+        Raises:
+            DataError: If a latent is not known, or names are empty, not different, too few or too many.
+        """
+        self.record_ = replace(self.record_, latents=renamed(self.latents_, names))
+        return self
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+        """Return the names of the columns of :meth:`transform`, as scikit-learn asks for them.
+
+        Args:
+            input_features: Not used.
+
+        Returns:
+            Names of latents; where the columns are outcomes of one latent, its name with each outcome, such as "z1=0".
+        """
+        names = list(self.latents_)
+        if not self.has_columns:
+            names = [f"{names[0]}={outcome}" for outcome in range(self.n_features_out)]
+        return np.array(names, dtype=object)
 
     # Parameters -----------------------------------------------------------------------------
 

@@ -269,7 +269,15 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         Returns:
             (rows, values or columns).
         """
-        return super().transform(X, y)[:, : self.n_features_out]
+        return self._posterior_means(X, y)
+
+    def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
+        return super()._posterior_means(X, y)[:, : self.n_features_out]
+
+    @property
+    def has_columns(self) -> bool:
+        """Return whether the latent has columns: otherwise it is a single one, with values."""
+        return self.latent_dim is not None
 
     def channel(self, X: DataLike, y: DomainLike | None = None) -> Channel:
         """Return the latent as a distribution for each row.
@@ -285,7 +293,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             whole = super().channel(X, y)
             assert isinstance(whole, GaussianChannel)
             return GaussianChannel(whole.mean[:, : self.n_features_out], whole.scale[:, : self.n_features_out])
-        table = self.transform(X, y).astype(np.float64)
+        table = self._posterior_means(X, y).astype(np.float64)
         return CategoricalChannel(table / table.sum(axis=1, keepdims=True))
 
     def cluster_probabilities(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
@@ -303,7 +311,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         """
         if self.latent_dim is not None:
             raise DataError(f"latent_dim={self.latent_dim!r}: a latent of numbers has no clusters. Fit with values=.")
-        return self.transform(X, y)
+        return self._posterior_means(X, y)
 
     @property
     def frontier_(self) -> tuple[FrontierPoint, ...]:

@@ -1,0 +1,127 @@
+"""What a caller gives: latents of one kind or another, rows, and which of the rows are new to the latents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
+from latentry.contracts import HasChannel, KeepsFitRecord
+from latentry.data import Channel, Dataset
+from latentry.errors import DataError
+
+__all__ = ["Columns", "Latents", "as_dataset", "check_given", "rows_new_to_all", "split_for", "taken"]
+
+# A fitted model, or latents made elsewhere.
+Latents: TypeAlias = HasChannel | Channel | ArrayLike
+Columns: TypeAlias = Dataset | Mapping[str, ArrayLike] | ArrayLike
+
+
+def as_dataset(data: Columns, domain: ArrayLike | None = None) -> Dataset:
+    """Return rows as a Dataset.
+
+    Args:
+        data: A Dataset, an array, or columns by name.
+        domain: Of each row, where the data do not have it.
+
+    Returns:
+        The rows.
+    """
+    if isinstance(data, Dataset):
+        return data if domain is None else data.with_domain(domain)
+    columns = {name: _column(values) for name, values in data.items()} if isinstance(data, Mapping) else data
+    return Dataset(columns, domain)
+
+
+def _column(values: ArrayLike) -> ArrayLike:
+    """Return a table of one column, and labels as codes, where a column came flat or as text."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype == object:
+        return values
+    codes = np.unique(array, return_inverse=True)[1] if array.dtype.kind == "U" else array
+    return codes.reshape(-1, 1)
+
+
+def split_for(latents: Latents, data: Dataset, seen: ArrayLike | None) -> Split:
+    """Return the rows that are new to latents.
+
+    Args:
+        latents: A model, which knows its training rows, or latents made elsewhere.
+        data: All rows.
+        seen: Those that trained latents made elsewhere, where that is known.
+
+    Returns:
+        The rows, and how it is known that they are new.
+
+    Raises:
+        DataError: If too few are left, or `seen` is given for a model.
+    """
+    if not isinstance(latents, HasChannel):
+        return unseen_rows(data, seen)
+    if seen is not None:
+        raise DataError("seen: is for latents made elsewhere; a model knows which rows it was fitted on. Leave it out.")
+    return rows_to_audit(latents, data)
+
+
+def rows_new_to_all(latents: Mapping[str, Latents], data: Dataset, seen: ArrayLike | None = None) -> np.ndarray:
+    """Return the rows that trained none of several latents.
+
+    Args:
+        latents: By name.
+        data: All rows.
+        seen: Rows that trained latents made elsewhere, where that is known.
+
+    Returns:
+        Numbers of rows, ascending.
+
+    Raises:
+        DataError: If too few are new to one of them.
+    """
+    trained = {name: None if isinstance(one, HasChannel) else seen for name, one in latents.items()}
+    splits = [without_trained_units(split_for(one, data, trained[name]), data).rows for name, one in latents.items()]
+    return reduce(np.intersect1d, splits)
+
+
+def check_given(latents: Latents, data: Dataset) -> None:
+    """Check that a model is fitted, or that there is a latent for every row.
+
+    Args:
+        latents: A model, or latents made elsewhere.
+        data: All rows.
+
+    Raises:
+        DataError: If it is not so.
+    """
+    if isinstance(latents, HasChannel):
+        if isinstance(latents, KeepsFitRecord) and latents.fit_record() is None:
+            raise DataError(f"latents={type(latents).__name__}: is not fitted. Call fit first.")
+        return
+    if isinstance(latents, BaseEstimator | TransformerMixin):
+        raise DataError(
+            f"latents={type(latents).__name__}: is a model of another library. Give its latents, such as its transform(data)."
+        )
+    count = len(latents) if isinstance(latents, Sized) else 0
+    if count != len(data):
+        raise DataError(
+            f"latents: there are {count} rows, and {len(data)} of data. Give one row of latents per row of data."
+        )
+
+
+def taken(latents: Latents, rows: np.ndarray) -> Latents:
+    """Return latents of some rows; a model stays as it is.
+
+    Args:
+        latents: A model, or latents made elsewhere.
+        rows: Their numbers.
+
+    Returns:
+        The same latents of fewer rows.
+    """
+    if isinstance(latents, HasChannel):
+        return latents
+    return latents.take(rows) if isinstance(latents, Channel) else np.asarray(latents)[rows]
