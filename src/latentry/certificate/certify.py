@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
+from latentry.certificate.declared import number, whole
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted, training_rows
 from latentry.certificate.side_by_side import SideBySide, compared, named
@@ -133,16 +134,18 @@ def certify(
         DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
     settings = Settings(
-        float(epsilon),
-        float(level),
-        int(seed),
-        float(noise),
-        quantiser,
+        number("epsilon", epsilon),
+        number("level", level),
+        whole("seed", seed),
+        number("noise", noise),
+        None if quantiser is None else whole("quantiser", quantiser),
         blocks,
-        int(restarts),
+        whole("restarts", restarts),
         bool(refits),
         bool(best),
     )
+    if only is not None and not np.iterable(only):
+        raise DataError(f"only={only!r}: is no list. Give names of parts, such as ['natural'].")
     only = None if only is None else only if isinstance(only, str) else list(only)
     chosen = _chosen(only)
     rows = _dataset(data, domain).with_groups(groups, time)
