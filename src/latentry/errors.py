@@ -47,7 +47,7 @@ class DataWarning(UserWarning):
     """The data can be used, but something about them is worth knowing."""
 
 
-def nearest(name: str, options: Iterable[str]) -> str:
+def nearest(name: object, options: Iterable[str]) -> str:
     """Return a hint for a mistyped name.
 
     Args:
@@ -61,5 +61,5 @@ def nearest(name: str, options: Iterable[str]) -> str:
     "; did you mean 'ivae'? Known: ivae, vae"
     """
     known = sorted(options)
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(str(name), known, n=1)
     return (f"; did you mean {close[0]!r}?" if close else ".") + f" Known: {', '.join(known)}"

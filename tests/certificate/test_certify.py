@@ -278,6 +278,16 @@ def test_misfit_is_the_divergence_from_the_graph(collider):
 
 BAD = {
     "epsilon": (lambda data, z: lt.certify(z, data, epsilon=0), "epsilon=0: .*positive"),
+    "epsilon of text": (lambda data, z: lt.certify(z, data, epsilon="a"), "epsilon='a': is no number"),
+    "level of text": (lambda data, z: lt.certify(z, data, level="b"), "level='b': is no number"),
+    "half a restart": (lambda data, z: lt.certify(z, data, restarts=0.5), "restarts=0.5: is no whole number"),
+    "half a value": (lambda data, z: lt.certify(z, data, quantiser=2.5), "quantiser=2.5: is no whole number"),
+    "seed of text": (lambda data, z: lt.certify(z, data, seed="s"), "seed='s': is no whole number"),
+    "number of blocks": (lambda data, z: lt.certify(z, data, blocks=5), "blocks=5: 5 is no list"),
+    "block of a number": (lambda data, z: lt.certify(z, data, blocks={"a": 5}), "blocks={'a': 5}: 5 is no list"),
+    "number of parts": (lambda data, z: lt.certify(z, data, only=5), "only=5: is no list"),
+    "large": (lambda data, z: lt.certify(z, np.asarray(data["x"]) * 1e200), "modality 'x': .*e.199 at row 0"),
+    "large latents": (lambda data, z: lt.certify(z * 1e200, data), "latents: .*at row 0, latent 0.*overflow"),
     "level": (lambda data, z: lt.certify(z, data, level=0.7), "level=0.7: .*between 0 and 0.5"),
     "noise": (lambda data, z: lt.certify(z, data, noise=0), "noise=0: .*positive"),
     "rows": (lambda data, z: lt.certify(z[:50], data), "latents: .*50 rows, and 300 of data"),

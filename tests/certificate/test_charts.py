@@ -6,8 +6,10 @@ import zlib
 import numpy as np
 
 from latentry.certificate.line_charts import Series, line_chart, scatter_chart
+from latentry.certificate.report.html_pieces import number_words
 from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.certificate.report.row_images import drawing, look_of, png, shrunk, sprite
+from latentry.evidence import Estimate
 
 
 def points(svg):
@@ -78,3 +80,8 @@ def test_small_images_keep_their_mean_and_their_place():
     look = look_of("m", images, None)
     sheet = sprite(look, images, budget=10 * 64)
     assert (sheet["side"], sheet["tall"], sheet["across"]) == (8, 8, 4)
+
+
+def test_a_number_that_the_rows_do_not_give_is_a_dash():
+    assert number_words(Estimate(float("nan"))) == "–"
+    assert number_words(Estimate(0.5)) == "≈ 0.5"

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import latentry as lt
+from latentry.certificate.given import as_dataset
 
 
 @pytest.fixture
@@ -46,6 +47,14 @@ def test_information_does_not_depend_on_the_order_of_frames_nor_on_their_library
     assert float(lt.mutual_information(pl.from_pandas(a), pl.from_pandas(b), confidence=None)) == plain
     p = lt.independence_test(a["u"], b["p"].sample(frac=1, random_state=1), permutations=49).p_value
     assert p == lt.independence_test(a["u"].to_numpy(), b["p"].to_numpy(), permutations=49).p_value
+
+
+def test_columns_of_a_certificate_are_paired_by_their_index(tables):
+    a, b = tables
+    columns = {"a": a["u"], "b": b["p"].sample(frac=1, random_state=2)}
+    rows = as_dataset(columns, pd.Series(["l", "m"] * 150).sample(frac=1, random_state=3))
+    assert (rows["b"][:, 0] == b["p"]).all()
+    assert rows.domain.as_labels().tolist() == ["l", "m"] * 150
 
 
 def test_text_is_a_label(rng):

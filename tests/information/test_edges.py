@@ -274,3 +274,27 @@ def test_rounding_loses_no_information():
     x = rng.normal(size=(2000, 1))
     y = 0.9 * x + np.sqrt(1 - 0.81) * rng.normal(size=(2000, 1))
     assert abs(ksg_local(np.round(x, 2), np.round(y, 2)).mean() - ksg_local(x, y).mean()) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [({"confidence": "a"}, "confidence='a'"), ({"k": "a"}, "k='a'"), ({"estimator": 5}, "estimator=5"), ({"units": 5}, "units=5"),
+     ({"normalize": 5}, "normalize=5"), ({"discrete": 5}, "discrete=5")],
+)  # fmt: skip
+def test_settings_of_a_wrong_type_are_named(setting, words, rng):
+    with pytest.raises(DataError, match=words):
+        mutual_information(rng.normal(size=50), rng.normal(size=50), **setting)
+
+
+def test_permutations_of_a_wrong_type_are_named(rng):
+    with pytest.raises(DataError, match="permutations='a'"):
+        independence_test(rng.normal(size=50), rng.normal(size=50), permutations="a")
+
+
+def test_numbers_whose_squares_overflow_are_refused(rng):
+    """Columns that pass for constant would read as no information; up to 1e150 the answer is that of other units."""
+    x = rng.normal(size=(200, 4))
+    y = x + rng.normal(size=(200, 4))
+    assert mutual_information(x * 1e150, y) == pytest.approx(mutual_information(x, y), rel=1e-9)
+    with pytest.raises(DataError, match="x: .*overflow"):
+        mutual_information(x * 1e200, y)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
+from latentry.certificate.declared import number, whole
 from latentry.certificate.given import Columns, Latents, as_dataset, check_given, rows_new_to_all, split_for, taken
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted, training_rows
@@ -129,16 +130,18 @@ def certify(
         DataError: If an argument is out of range, latents and data do not belong together, or too few rows are new.
     """
     settings = Settings(
-        float(epsilon),
-        float(level),
-        int(seed),
-        float(noise),
-        quantiser,
+        number("epsilon", epsilon),
+        number("level", level),
+        whole("seed", seed),
+        number("noise", noise),
+        None if quantiser is None else whole("quantiser", quantiser),
         blocks,
-        int(restarts),
+        whole("restarts", restarts),
         bool(refits),
         bool(best),
     )
+    if only is not None and not np.iterable(only):
+        raise DataError(f"only={only!r}: is no list. Give names of parts, such as ['natural'].")
     only = None if only is None else only if isinstance(only, str) else list(only)
     chosen = _chosen(only)
     rows = as_dataset(data, domain).with_groups(groups, time)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.contracts import HasChannel, KeepsFitRecord
-from latentry.data import Channel, Dataset
+from latentry.data import Channel, Dataset, aligned
 from latentry.errors import DataError
 
 __all__ = ["Columns", "Latents", "as_dataset", "check_given", "rows_new_to_all", "split_for", "taken"]
@@ -34,8 +34,10 @@ def as_dataset(data: Columns, domain: ArrayLike | None = None) -> Dataset:
     """
     if isinstance(data, Dataset):
         return data if domain is None else data.with_domain(domain)
-    columns = {name: _column(values) for name, values in data.items()} if isinstance(data, Mapping) else data
-    return Dataset(columns, domain)
+    if not isinstance(data, Mapping):
+        return Dataset(data, domain)
+    parts, rows = aligned({**{f"data[{name!r}]": values for name, values in data.items()}, "domain": domain})
+    return Dataset({name: _column(parts[f"data[{name!r}]"]) for name in data}, parts["domain"], rows=rows)
 
 
 def _column(values: ArrayLike) -> ArrayLike:

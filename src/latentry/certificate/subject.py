@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.certificate.declared import check_blocks
 from latentry.certificate.question import Fields
 from latentry.certificate.splitting import FEWEST
 from latentry.contracts import HasChannel, HasClusters, HasGraph, HasLatentMixture, NamesLatents, names_of
@@ -280,6 +281,7 @@ def blocks_of(data: Dataset, blocks: Blocks) -> Dataset:
     Raises:
         DataError: If a modality or column does not exist, or is in two blocks.
     """
+    check_blocks(blocks)
     if blocks is None:
         return data
     if not isinstance(blocks, Mapping):

@@ -7,6 +7,7 @@ from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import read, read_columns
 from latentry.data.frames import aligned
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
+from latentry.data.largest import LARGEST
 from latentry.data.latents import (
     channel_from_array,
     column_scales,
@@ -27,6 +28,7 @@ from latentry.data.split import split_rows
 from latentry.data.standardiser import Standardiser
 
 __all__ = [
+    "LARGEST",
     "Batch",
     "CategoricalChannel",
     "Channel",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
+from latentry.data.largest import LARGEST
 from latentry.errors import DataError
 
 __all__ = [
@@ -58,6 +59,12 @@ def channel_from_array(latents: ArrayLike, *, few_values_are_labels: bool = Fals
     infinite = np.argwhere(~np.isfinite(numbers))
     if len(infinite):
         raise _not_finite(infinite[0])
+    large = np.argwhere(np.abs(numbers) > LARGEST)
+    if len(large):
+        row, latent = large[0]
+        raise DataError(
+            f"latents: {numbers[row, latent]:.3g} at row {row}, latent {latent}. Squares of such numbers overflow. Use other units."
+        )
     return GaussianChannel(numbers, np.zeros_like(numbers))
 
 

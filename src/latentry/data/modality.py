@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from latentry.data.frames import as_frame, frame_table
 from latentry.data.inputs import RowsLike, StoredRows
+from latentry.data.largest import LARGEST
 from latentry.data.lazy_rows import blocks, stays_on_disk
 from latentry.errors import DataError
 
@@ -172,6 +173,14 @@ def _mark_missing(name: str, values: StoredRows, observed: np.ndarray, columns: 
             row, entry = np.argwhere(bad)[0]
             what = "NaN" if nan[row, entry] else "infinity"
             raise DataError(_not_finite(name, what, start + row, _place(values.shape[1:], int(entry), columns)))
+        large = np.abs(flat) > LARGEST
+        if large.any():
+            row, entry = np.argwhere(large)[0]
+            place = _place(values.shape[1:], int(entry), columns)
+            raise DataError(
+                f"modality {name!r}: {flat[row, entry]:.3g} at row {start + row}, {place}. Squares of such numbers overflow. "
+                "Use other units."
+            )
     return observed
 
 

@@ -13,18 +13,18 @@ import numpy as np
 
 from latentry.data import normal_scores
 from latentry.information.blocks import codes
-from latentry.information.drawn_rows import mean_and_error
+from latentry.information.drawn_rows import SHARED, mean_and_error
 from latentry.information.ksg import ksg_local
 from latentry.information.mixed_variables import ross_local
 from latentry.information.questions import Answer, Question
+from latentry.information.rounding import repeats
+from latentry.information.second_reading import second_reading
 
 __all__ = ["atom_answer", "has_atoms"]
 
 Array = np.ndarray
 OFTEN = 0.02  # of the rows have a value that counts as an atom
-SELDOM = 0.05  # of the other values may repeat
 FEWEST_ROWS = 20  # of a pattern whose neighbours are counted
-SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
 
 
 def has_atoms(question: Question) -> bool:
@@ -39,8 +39,7 @@ def has_atoms(question: Question) -> bool:
     found = False
     for column in (c for b in (question.x, question.y) for c in b.values.T):
         atoms = _at_atom(column)
-        rest = column[~atoms]
-        if len(rest) and len(np.unique(rest)) < (1 - SELDOM) * len(rest):
+        if repeats(column[~atoms]):
             return False
         found |= bool(np.any(atoms))
     return found
@@ -71,9 +70,11 @@ def atom_answer(question: Question) -> Answer:
         skipped += _add_pairs(local, np.hstack([x, y])[rows], columns, x.shape[1], rows, k)
     value, error = mean_and_error(local)
     spoken = (f"{skipped} rows with rare patterns of repeated values were left out",) if skipped > 0.05 * n else ()
+    whole = np.any(np.all(np.hstack([at_x, at_y]), axis=0))  # a column of atoms alone: counts, or labels as numbers
+    missing, excess = second_reading(value, x, y, k, question.options.seed) if whole else (0.0, 0.0)
     return Answer(
         value, f"auto: repeated values, counted apart (k={k})", "copula", SHARED * error,
-        "some values occur again and again, the others do not", spoken,
+        "some values occur again and again, the others do not", spoken, shortfall=missing, excess=excess,
     )  # fmt: skip
 
 

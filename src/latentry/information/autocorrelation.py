@@ -2,7 +2,8 @@
 
 The covariance of two series is inflated by :math:`1 + 2 Σ_k ρ_x(k) ρ_y(k)` (Bartlett 1935): only memory that both
 variables have makes an estimate of their dependence too sure. Memory is measured on ranks, on their distance from the
-middle (spreads that change slowly), and on which label it is.
+middle (spreads that change slowly), and on which label it is, if it is common: two rows of a rare label are perfectly correlated at
+the lag between them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ NEGLIGIBLE = 0.05  # product of two autocorrelations that inflates no variance b
 LEVEL = 0.001  # of the test whether a block has any memory
 MOST_COLUMNS = 20  # of a block that are looked at
 FEWEST_ROWS = 50
+FEWEST_PAIRS = 10  # of rows of one label at any lag, expected: fewer have no normal distribution
 
 
 def decorrelation_length(question: Question) -> int:
@@ -103,10 +105,12 @@ def _judged(left: Array, right: Array) -> Memory:
 
 
 def _features(block: Block) -> Array:
-    """Columns whose memory is looked at: indicators of labels; ranks and their distance from the middle."""
+    """Columns whose memory is looked at: ranks, and indicators of common labels or distances from the middle."""
     if block.discrete:
-        common = np.argsort(np.bincount(block.values[:, 0]))[::-1][:MOST_COLUMNS]
-        return np.asarray(block.values == common, dtype=np.float64)
+        sizes = np.bincount(block.values[:, 0])
+        order = np.argsort(sizes)[::-1][:MOST_COLUMNS]
+        common = order[sizes[order] ** 2 >= FEWEST_PAIRS * block.n]
+        return np.hstack([stats.rankdata(block.values, axis=0), block.values == common])
     some = np.unique(np.linspace(0, block.d - 1, min(block.d, MOST_COLUMNS)).astype(int))
     ranks = stats.rankdata(block.values[:, some], axis=0)
     return np.hstack([ranks, np.abs(ranks - (block.n + 1) / 2)])

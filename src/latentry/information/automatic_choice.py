@@ -26,14 +26,14 @@ from latentry.information.candidates import (
     neighbour_counts,
     preferred,
 )
-from latentry.information.discrete import discrete_information
 from latentry.information.drawn_rows import LOW_DIMENSION, MOST_ROWS, drawn_rows, drawn_words, mean_and_error, settings
 from latentry.information.gaussian import gaussian_information
 from latentry.information.hidden_dependence import hidden_dependence
-from latentry.information.label_choice import label_answer
+from latentry.information.label_choice import counts_answer, label_answer
 from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
+from latentry.information.rounding import repeats, spread_ties
 from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula
 from latentry.information.underestimation import residue
 from latentry.streams import stream
@@ -59,16 +59,18 @@ def auto_answer(question: Question) -> Answer:
     """
     kinds = [b.discrete for b in question.blocks]
     if all(kinds):
-        labels = [b.values[:, 0] for b in question.blocks]
-        value = discrete_information(*labels, correction=question.options.correction)
-        return Answer(value, "discrete", "", reason="all variables are labels: counts")
+        return counts_answer(question)
     if _one_label(question):
         return label_answer(question)
     if not any(kinds) and question.given is None and has_atoms(question):
         return atom_answer(question)
-    if any(kinds) or _heavily_tied(question):
+    tied = any(repeats(c) for b in question.blocks for c in b.values.T)
+    if any(kinds) or (tied and question.given is not None):
         return mixed_answer(question, every_row=False)
-    answer = _continuous(question) if question.given is None else _conditional(question)
+    if question.given is not None:
+        answer = _conditional(question)
+    else:
+        answer = _tied(question) if tied else _continuous(question)
     chosen = question.options.normalize
     if chosen == "default":
         return answer
@@ -76,10 +78,17 @@ def auto_answer(question: Question) -> Answer:
     return replace(answer, warnings=(*answer.warnings, spoken))
 
 
-def _heavily_tied(question: Question) -> bool:
-    """Return whether more than a twentieth of the values of some column are repeats: not a continuous variable."""
-    columns = [c for b in question.blocks for c in b.values.T]
-    return any(len(np.unique(c)) < 0.95 * len(c) for c in columns)
+def _tied(question: Question) -> Answer:
+    """Break ties at random, which changes no mutual information; in few columns, count neighbours, as no copula has such steps."""
+    rng = stream("information/ties", question.options.seed)
+    x, y = (replace(b, values=spread_ties(b.values, rng)) for b in (question.x, question.y))
+    spread, why = replace(question, x=x, y=y), "values repeat: ties were broken at random"
+    if x.d + y.d > LOW_DIMENSION:
+        answer = _continuous(spread)
+        return replace(answer, reason=f"{why}; {answer.reason}")
+    scores = [normal_scores(b.values) for b in (x, y)]
+    k = min(question.options.neighbours(5), x.n - 1)
+    return _free_answer(spread, preferred(neighbour_counts(x.values, y.values, scores, k, None)), why)
 
 
 def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:

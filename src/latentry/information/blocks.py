@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data import aligned
+from latentry.data import LARGEST, aligned
 from latentry.errors import DataError, nearest
 
 __all__ = ["Block", "as_blocks", "codes", "declared_roles"]
@@ -87,6 +87,13 @@ def as_blocks(
                 f"{block.name}: it has {block.n} rows and {blocks[0].name} has {blocks[0].n} rows. "
                 "Row i of each must describe the same observation."
             )
+    for block in (
+        blocks if len(blocks) > 1 else ()
+    ):  # an entropy is of one variable and moves with the logarithm of its units
+        if not block.discrete and np.abs(block.values).max() > LARGEST:
+            raise DataError(
+                f"{block.name}: it holds numbers beyond {LARGEST:g}, whose squares overflow. Use other units."
+            )
     return blocks
 
 
@@ -103,6 +110,8 @@ def declared_roles(discrete: Iterable[str], roles: tuple[str, ...] = ROLES) -> f
     Raises:
         DataError: If a name does not exist.
     """
+    if not isinstance(discrete, Iterable):
+        raise DataError(f"discrete={discrete!r}: it is no list of names. Give some of {', '.join(map(repr, roles))}.")
     names = frozenset([discrete] if isinstance(discrete, str) else discrete)
     for name in sorted(names - set(roles)):
         raise DataError(f"discrete={name!r} names no variable{nearest(name, roles)}")

@@ -10,7 +10,7 @@ import numpy as np
 from latentry.data import normal_scores
 from latentry.information.canonical_variates import held_out_variates
 from latentry.information.column_pairs import dependent_pairs, pair_terms
-from latentry.information.drawn_rows import LOW_DIMENSION, drawn_rows, mean_and_error, settings
+from latentry.information.drawn_rows import LOW_DIMENSION, SHARED, drawn_rows, mean_and_error, settings
 from latentry.information.ksg import ksg_local
 from latentry.information.normalisers import linf
 from latentry.information.ranks import uniforms
@@ -20,7 +20,6 @@ __all__ = ["FEWEST_ROWS", "Candidate", "neighbour_candidate", "neighbour_candida
 
 Array = np.ndarray
 FEWEST_ROWS = 100  # for splitting off rows and learning functions
-SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
 # Times the difference between readings in two coordinates, of which the truth knows nothing: so much too high an answer may be.
 COORDINATES = 1.0
 

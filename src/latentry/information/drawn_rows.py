@@ -6,10 +6,11 @@ import numpy as np
 
 from latentry.streams import stream
 
-__all__ = ["LOW_DIMENSION", "MOST_ROWS", "drawn_rows", "drawn_words", "mean_and_error", "settings"]
+__all__ = ["LOW_DIMENSION", "MOST_ROWS", "SHARED", "drawn_rows", "drawn_words", "mean_and_error", "settings"]
 
 Array = np.ndarray
 LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
+SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
 MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
 
 

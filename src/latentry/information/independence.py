@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,8 +71,8 @@ def independence_test(
     0.01
     """
     check_names(estimator, normalize)
-    if permutations < 1:
-        raise DataError(f"permutations={permutations}: they leave nothing to compare with. Give 99 or more.")
+    if not (isinstance(permutations, Integral) and permutations >= 1):
+        raise DataError(f"permutations={permutations!r}: they leave nothing to compare with. Give 99 or more.")
     parts, _ = aligned({"x": x, "y": y, "given": given, "groups": groups, "time": time})
     blocks = as_blocks(parts["x"], parts["y"], parts["given"], label_roles(estimator, discrete))
     question = Question(*blocks, options=Options(normalize, k, seed=seed))

@@ -1,25 +1,48 @@
-"""Numbers and labels: neighbour counts or held-out classifiers, whichever says more.
+"""Two labels: counts. Numbers and a label: neighbour counts or held-out classifiers, whichever says more.
 
-Neighbour counts are nearly unbiased in up to three columns and read less and less in more. What a classifier says about held-out
+Neighbour counts are nearly unbiased in up to three columns (how nearly: `second_reading.py`) and read less and less in more.
+What a classifier says about held-out
 rows is at most the truth in any number of columns. Where it says more than neighbour counts, it is the answer.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from latentry.information.classifiers import HeldOut, held_out_bound
-from latentry.information.discrete import discrete_entropy
-from latentry.information.drawn_rows import LOW_DIMENSION, drawn_rows, drawn_words, mean_and_error, settings
+from latentry.information.discrete import discrete_entropy, discrete_information
+from latentry.information.drawn_rows import LOW_DIMENSION, SHARED, drawn_rows, drawn_words, mean_and_error, settings
 from latentry.information.mixed_variables import ross_local
 from latentry.information.questions import Answer, Question
+from latentry.information.second_reading import second_reading
 from latentry.information.underestimation import extrapolated
 
-__all__ = ["label_answer"]
+__all__ = ["counts_answer", "label_answer"]
 
 Array = np.ndarray
 USUAL = 0.5  # of the rows must have more than k of their label
 TINY = 0.005  # nats by which a classifier must say more
+
+
+def counts_answer(question: Question) -> Answer:
+    """Answer for labels only.
+
+    Args:
+        question: Variables and options.
+
+    Returns:
+        Value, method, reason and cautions.
+    """
+    labels = [b.values[:, 0] for b in question.blocks]
+    value = discrete_information(*labels, correction=question.options.correction)
+    answer = Answer(value, "discrete", "", reason="all variables are labels: counts")
+    if question.given is not None:
+        return answer
+    options = question.options
+    missing, excess = second_reading(value, question.x.values, question.y.values, options.neighbours(5), options.seed)
+    return replace(answer, shortfall=missing, excess=excess)
 
 
 def label_answer(question: Question) -> Answer:
@@ -38,6 +61,7 @@ def label_answer(question: Question) -> Answer:
     rows = drawn_rows(question.x.n, scaled.shape[1] + 1, seed)
     local = ross_local(scaled, codes, k=k, asked=rows)
     value, error = mean_and_error(local)
+    error *= SHARED
     if np.mean(np.bincount(codes)[codes] > k) < USUAL:
         error = np.nan  # labels too rare for their own neighbours: the terms do not tell the error
     if numbers.d > LOW_DIMENSION:
@@ -45,14 +69,21 @@ def label_answer(question: Question) -> Answer:
         learned = held_out_bound(numbers.values, codes, seed, least)
         if learned is not None and learned.value > least:
             return _learned_answer(question, learned, value, codes)
-    missing = 0.0 if numbers.d == 1 else _still_missing(value, scaled, codes, k, rows)
+    missing, excess = _bias(value, scaled, codes, k, rows, seed)
     spoken = (*drawn_words(rows, question.x.n), *_doubts(question, numbers.d, missing, error))
     method = f"mixed (Ross, {settings(k, rows)})"
     why = f"{label.name} is a label" + (
         "; no classifier says more about held-out rows" if numbers.d > LOW_DIMENSION else ""
     )
     room = max(0.0, discrete_entropy(codes) - value)
-    return Answer(value, method, name, error, why, spoken, min(missing, room))
+    return Answer(value, method, name, error, why, spoken, min(missing, room), excess=excess)
+
+
+def _bias(value: float, x: Array, codes: Array, k: int, rows: Array | None, seed: int) -> tuple[float, float]:
+    """Return by how much the value may be too low, and too high."""
+    missing = 0.0 if x.shape[1] == 1 else _still_missing(value, x, codes, k, rows)
+    low, high = second_reading(value, x, codes[:, None], k, seed)
+    return max(missing, low), high
 
 
 def _still_missing(value: float, x: Array, codes: Array, k: int, rows: Array | None) -> float:
@@ -70,8 +101,8 @@ def _doubts(question: Question, columns: int, missing: float, error: float) -> t
         )
     if missing > 2 * error:
         return (
-            f"the answer still grows with finer neighbourhoods: the upper end was raised by {question.say(missing)}, extrapolated, "
-            "and may still be too low",
+            "finer neighbourhoods, or the labels read as a column, say more: the upper end was raised by "
+            f"{question.say(missing)}, and may still be too low",
         )
     return ()
 

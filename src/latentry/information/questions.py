@@ -45,8 +45,10 @@ class Options:
         """Check that counts are counts."""
         for name in ("k", "bins", "steps"):
             value = getattr(self, name)
-            if value is not None and (value != int(value) or value < 1):
-                raise DataError(f"{name}={value}: it is no count. Give a whole number of at least 1, or None.")
+            if value is not None and not (
+                isinstance(value, int | float | np.integer | np.floating) and value >= 1 and value % 1 == 0
+            ):
+                raise DataError(f"{name}={value!r}: it is no count. Give a whole number of at least 1, or None.")
 
 
 @dataclass(frozen=True)

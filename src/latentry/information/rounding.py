@@ -1,4 +1,4 @@
-"""Rounded columns, spread evenly over the cells that rounding made."""
+"""Values that repeat: rounded columns spread evenly over the cells that rounding made, and ties broken at random."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from latentry.streams import stream
 
-__all__ = ["lattice_step", "unrounded"]
+__all__ = ["crowded", "lattice_step", "repeats", "spread_ties", "unrounded"]
 
 _NEARLY_ALL = 0.95
+SELDOM = 0.05  # of the values of a continuous column may repeat
 _EVEN = 1e-6  # fraction of a step by which the distances of rounded values may miss whole steps
 
 
@@ -52,7 +53,7 @@ def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = N
         Blocks.
     """
     steps = [np.array([lattice_step(column) for column in part.T]) for part in parts]
-    if not any(np.any(step) for step in steps) or _crowded(np.hstack([*parts, *_columns(labels)]), k):
+    if not any(np.any(step) for step in steps) or crowded(np.hstack([*parts, *_columns(labels)]), k):
         return tuple(parts)
     return tuple(
         part + step * (stream(f"information/rounding {place}", len(step)).random(part.shape) - 0.5)
@@ -60,7 +61,51 @@ def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = N
     )
 
 
-def _crowded(rows: np.ndarray, k: int) -> bool:
+def repeats(column: np.ndarray) -> bool:
+    """Return whether more than a twentieth of the values repeat another: no continuous variable.
+
+    Args:
+        column: Numbers.
+
+    Returns:
+        Whether they do.
+    """
+    return len(np.unique(column)) < (1 - SELDOM) * len(column)
+
+
+def spread_ties(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    r"""Return the columns, those whose values repeat as c + U, c the number of the value in their order and U uniform on (0, 1).
+
+    The value can be read back from ⌊c + U⌋ and U is independent of everything, so that :math:`I(c(X) + U; Y) = I(X; Y)`: the
+    distributional transform but for an increasing map (Rüschendorf, J. Stat. Plan. Inference 139, 2009).
+
+    Args:
+        values: Rows.
+        rng: Breaks the ties.
+
+    Returns:
+        Rows without ties.
+
+    >>> spread_ties(np.array([[3.0], [7.0], [3.0]]), np.random.default_rng(0)).round(2).tolist()
+    [[0.64], [1.27], [0.04]]
+    """
+    return np.stack([_spread(c, rng) if repeats(c) else c for c in values.T], axis=1)
+
+
+def _spread(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.asarray(np.unique(column, return_inverse=True)[1] + rng.random(len(column)))
+
+
+def crowded(rows: np.ndarray, k: int) -> bool:
+    """Return whether nearly all rows have more than k exact copies, itself among them: counts are sharper than distances then.
+
+    Args:
+        rows: Rows of numbers.
+        k: Neighbours.
+
+    Returns:
+        Whether they have.
+    """
     _, where, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     return bool(np.mean(counts[where.reshape(-1)] > k) > _NEARLY_ALL)
 

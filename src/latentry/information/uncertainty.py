@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy import special, stats
@@ -63,8 +64,8 @@ def subsampling_error(
 
 def check_confidence(confidence: float | None) -> None:
     """Refuse what is no fraction; None is for no interval."""
-    if confidence is not None and not 0 < confidence < 1:
-        raise DataError(f"confidence={confidence}: it must lie between 0 and 1. Give a fraction, for instance 0.95.")
+    if confidence is not None and not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise DataError(f"confidence={confidence!r}: it must lie between 0 and 1. Give a fraction, for instance 0.95.")
 
 
 def interval(value: float, error: float, confidence: float, freedom: float = np.inf) -> tuple[float, float]:

@@ -82,7 +82,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[
 
 
 def number_words(number: Number) -> str:
-    """Return a number with its direction or its interval.
+    """Return a number with its direction or its interval; a dash for one that the rows do not give.
 
     Args:
         number: A bound or an estimate.
@@ -90,6 +90,8 @@ def number_words(number: Number) -> str:
     Returns:
         Text.
     """
+    if math.isnan(float(number)):
+        return "–"
     if isinstance(number, Bound):
         sign = {"exact": "", "upper": "≤ ", "lower": "≥ ", "estimate": "≈ "}[number.direction]
         return sign + _short(number.value)
