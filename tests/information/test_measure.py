@@ -297,7 +297,7 @@ BAD = [
     ({"x": X, "y": np.where(X > 9, np.nan, X)}, "y: it is nan at row 5, column 0"),
     ({"x": X, "y": np.full((12, 2), np.inf)}, r"24 such values"),
     ({"x": X, "y": X * 1j}, "complex"),
-    ({"x": X, "y": np.array(["a", "b"] * 6)}, r"discrete=\('y',\)"),
+    ({"x": X, "y": np.array(["1", "b"] * 6)}, r"discrete=\('y',\)"),
     ({"x": X, "y": X, "given": np.empty((12, 0))}, "given: it has no columns. Leave given out"),
     ({"x": np.empty((0, 1)), "y": np.empty((0, 1))}, "x: it has no rows"),
     ({"x": np.zeros((3, 3, 3)), "y": X}, "x: it has 3 dimensions"),

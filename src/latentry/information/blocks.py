@@ -131,7 +131,18 @@ def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Blo
 
 
 def _all_text(rows: Array) -> bool:
-    return rows.dtype.kind == "U" or (rows.dtype == object and all(isinstance(value, str) for value in rows.flat))
+    """Whether all entries are words: text that reads as a number may be a number that came as text."""
+    if rows.dtype.kind != "U" and not (rows.dtype == object and all(isinstance(value, str) for value in rows.flat)):
+        return False
+    return not any(_reads_as_number(value) for value in np.unique(rows.astype(str)).tolist())
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _rows(values: ArrayLike, name: str) -> Array:
