@@ -35,6 +35,11 @@ class LatentKind(ABC):
     def outputs(self) -> int:
         """Count the numbers that a network gives for each row."""
 
+    @property
+    @abstractmethod
+    def linear_path(self) -> bool:
+        """Say whether an affine map of the row is added to each network: all its outputs then differ from the first step on."""
+
     @abstractmethod
     def of_network(self, raw: Table) -> Table:
         """Return the distribution that a network's numbers stand for.
@@ -119,6 +124,11 @@ class CategoricalLatent(LatentKind):
     def outputs(self) -> int:
         """Count the values."""
         return self.size
+
+    @property
+    def linear_path(self) -> bool:
+        """Say no: values are told apart by layers."""
+        return False
 
     def of_network(self, raw: Table) -> Table:
         """Return log-probabilities.
@@ -209,6 +219,11 @@ class GaussianLatent(LatentKind):
         """Count means and scales."""
         return 2 * self.size
 
+    @property
+    def linear_path(self) -> bool:
+        """Say yes: a column that starts without any spread is drowned in its noise, and gets no gradient back."""
+        return True
+
     def of_network(self, raw: Table) -> Table:
         """Return means and bounded log-scales.
 
@@ -282,8 +297,11 @@ class GaussianLatent(LatentKind):
         """
         mean, log_scale = self._parts(latent)
         drawn = mean + jnp.exp(log_scale) * jax.random.normal(key, mean.shape)
-        away = (drawn[:, None, :] - mean[None]) * jnp.exp(-log_scale)[None]
-        density = -(0.5 * away**2 + log_scale[None]).sum(axis=2)
+        # The square is expanded: matrix products are quicker than the differences of all pairs of rows.
+        centre = mean.mean(axis=0)
+        there, here, precision = drawn - centre, mean - centre, jnp.exp(-2 * log_scale)
+        away = there**2 @ precision.T - 2 * there @ (here * precision).T + (here**2 * precision).sum(axis=1)
+        density = -0.5 * away - log_scale.sum(axis=1)
         near = groups @ (groups * weight[:, None]).T
         near = near / jnp.maximum(near.sum(axis=1, keepdims=True), _TINY)
         parts: Rows = jnp.diagonal(density) - jax.scipy.special.logsumexp(density + jnp.log(near + 1e-30), axis=1)

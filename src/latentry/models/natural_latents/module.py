@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,9 +12,10 @@ from latentry.contracts import LatentModule
 from latentry.data import Batch
 from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, LatentKind, Table
-from latentry.nets import Dense, Head, Network
+from latentry.models.natural_latents.networks import JointEncoder
+from latentry.nets import Head, Network
 
-__all__ = ["Conclusion", "JointEncoder", "NaturalModule", "draw_rows", "latents_of_rows"]
+__all__ = ["Conclusion", "NaturalModule", "draw_rows", "latents_of_rows"]
 
 
 class Conclusion(eqx.Module):
@@ -68,17 +67,6 @@ class Conclusion(eqx.Module):
             unknown(restarts),
             unknown(restarts, restarts),
         )
-
-
-class JointEncoder(eqx.Module):
-    """Features of each modality, and a dense network on all of them."""
-
-    encoders: dict[str, Network]
-    top: Dense
-
-    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
-        features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
-        return self.top(jnp.concatenate(features))
 
 
 class NaturalModule(LatentModule):
