@@ -391,6 +391,8 @@ def test_columns_are_counted_and_drawn():
     assert [point.chosen for point in model.frontier_] == [True, False, False]
     channel = model.channel(views)
     assert channel.mean.shape == channel.scale.shape == (500, 1)
+    assert (channel.scale == channel.scale[0]).all()  # noise is that of the column
+    assert np.ptp(np.asarray(model.module_.width)) > 0.02  # and is learned
     assert abs(spearmanr(channel.mean[:, 0], z[:, 0]).statistic) > 0.95
     turned = eqx.tree_at(lambda tree: tree.conclusion.group, model.module_, jnp.asarray([2, 0, 1], dtype=jnp.int32))
     batch = Batch({n: jnp.asarray(v, dtype=jnp.float32) for n, v in views.items()}, ONES, None, jnp.ones(500))

@@ -48,6 +48,7 @@ __all__ = ["NaturalLatents"]
 _MANY = 16  # values that are learned before they are merged to as many as are needed
 _MANY_COLUMNS = 8  # columns that are learned before they are dropped to as many as are needed
 _TURNS = (1.0, 0.5, 0.0)  # powers of the first factor, one restart after the other
+_FIRST_WIDTH = -1.0  # logarithm of the noise of a column at the beginning
 _FIRST = 0.25  # fraction of the epochs in which values spread
 
 
@@ -180,11 +181,12 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         blank = Conclusion.blank(kind.size, len(names), max(1, layout.domain_size), self.restarts)
         start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
         prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
+        width = jax.device_put(np.full(kind.size, _FIRST_WIDTH, dtype=np.float32))
         outputs = {name: math.prod(layout.shape(name)) * heads[name].parameters for name in names}
         drawing = Drawing.blank(kind.size, outputs, values=isinstance(kind, CategoricalLatent))
         shapes = {name: self._features(name, head) for name, head in heads.items()}
         channel, students = Plan(kind, shapes, self.hidden, self.encoder).built(key)
-        return NaturalModule(channel, students, prior, heads, start, blank, drawing, kind, layout.shapes)
+        return NaturalModule(channel, students, prior, width, heads, start, blank, drawing, kind, layout.shapes)
 
     def _head(self, name: str) -> Head:
         kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
@@ -224,7 +226,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             self.observations.gaussian,
             nested=self.latent_dim == "auto",
         )
-        moving = only("channel", "students", "prior")
+        moving = only("channel", "students", "prior", "width")
         spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
         rest = max(1, self.epochs - first)
         return spread, replace(spread, name="settle", epochs=rest, after_epoch=full_weight)

@@ -33,7 +33,7 @@ class LatentKind(ABC):
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """Count the numbers that a network gives for each row."""
+        """Count the parameters of a distribution, which a student gives for each row."""
 
     @property
     @abstractmethod
@@ -41,11 +41,12 @@ class LatentKind(ABC):
         """Say whether an affine map of the row is added to each network: all its outputs then differ from the first step on."""
 
     @abstractmethod
-    def of_network(self, raw: Table) -> Table:
-        """Return the distribution that a network's numbers stand for.
+    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
+        """Return the distribution that the channel's network stands for.
 
         Args:
-            raw: (rows, outputs).
+            raw: (rows, size).
+            width: Logarithm of each column's noise, the same for every row.
 
         Returns:
             Parameters of the distribution, (rows, outputs).
@@ -130,11 +131,12 @@ class CategoricalLatent(LatentKind):
         """Say no: values are told apart by layers."""
         return False
 
-    def of_network(self, raw: Table) -> Table:
+    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
         """Return log-probabilities.
 
         Args:
             raw: (rows, values).
+            width: Not used.
 
         Returns:
             (rows, values).
@@ -212,7 +214,11 @@ class CategoricalLatent(LatentKind):
 
 @dataclass(frozen=True)
 class GaussianLatent(LatentKind):
-    """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales."""
+    """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales.
+
+    The channel's noise in a column is the same for every row. Noise of each row's own lets a column fall silent: it grows to its
+    bound in all rows, where it has no gradient.
+    """
 
     @property
     def outputs(self) -> int:
@@ -221,20 +227,20 @@ class GaussianLatent(LatentKind):
 
     @property
     def linear_path(self) -> bool:
-        """Say yes: a column that starts without any spread is drowned in its noise, and gets no gradient back."""
+        """Say yes: a column that hardly varies at the start is drowned in its noise."""
         return True
 
-    def of_network(self, raw: Table) -> Table:
-        """Return means and bounded log-scales.
+    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
+        """Return means, and the bounded logarithm of the noise of each column.
 
         Args:
-            raw: (rows, outputs).
+            raw: Means, (rows, columns).
+            width: Logarithm of each column's noise.
 
         Returns:
             (rows, outputs).
         """
-        mean, log_scale = raw[:, : self.size], raw[:, self.size :]
-        return jnp.concatenate([mean, jnp.clip(log_scale, -_STEEPEST, _STEEPEST)], axis=1)
+        return jnp.concatenate([raw, jnp.broadcast_to(_bounded(width), raw.shape)], axis=1)
 
     def product(
         self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]
@@ -249,9 +255,8 @@ class GaussianLatent(LatentKind):
         Returns:
             (rows, outputs).
         """
-        safe = {name: self.of_network(raw) for name, raw in experts.items()}
-        means = {name: raw[:, : self.size] for name, raw in safe.items()}
-        scales = {name: raw[:, self.size :] for name, raw in safe.items()}
+        means = {name: raw[:, : self.size] for name, raw in experts.items()}
+        scales = {name: _bounded(raw[:, self.size :]) for name, raw in experts.items()}
         first = next(iter(means.values()))
         before = (jnp.broadcast_to(prior, first.shape), jnp.zeros_like(first))
         mean, scale = product_of_experts(means, scales, observed, before)
@@ -333,3 +338,7 @@ class GaussianLatent(LatentKind):
 
     def _parts(self, latent: Table) -> tuple[Table, Table]:
         return latent[:, : self.size], latent[:, self.size :]
+
+
+def _bounded(log_scale: Array) -> Array:
+    return jnp.clip(log_scale, -_STEEPEST, _STEEPEST)

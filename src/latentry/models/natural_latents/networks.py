@@ -25,7 +25,7 @@ class JointEncoder(eqx.Module):
     top: Dense
     lines: dict[str, Dense]
 
-    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
+    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " size"]:
         features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
         straight = [line(rows[name].reshape(-1)) for name, line in self.lines.items()]
         return jnp.asarray(sum(straight, start=self.top(jnp.concatenate(features))))
@@ -71,11 +71,11 @@ class Plan:
         features = {name: self._encoder(name, width, next(keys)) for name in self.shapes}
         students = {name: self._encoder(name, kind.outputs, next(keys)) for name in self.shapes}
         top_key = next(keys)
-        top = Dense(width * len(self.shapes), kind.outputs, self.hidden[-1:], key=top_key)
+        top = Dense(width * len(self.shapes), kind.size, self.hidden[-1:], key=top_key)
         if not kind.linear_path:
             return JointEncoder(features, top, {}), students
         further = iter(split(top_key, 2 * len(self.shapes)))
-        lines = {name: self._line(name, kind.outputs, next(further)) for name in self.shapes}
+        lines = {name: self._line(name, kind.size, next(further)) for name in self.shapes}
         straight = {n: Straightened(net, self._line(n, kind.outputs, next(further))) for n, net in students.items()}
         return JointEncoder(features, top, lines), dict(straight)
 
