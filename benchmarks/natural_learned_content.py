@@ -33,7 +33,7 @@ ROWS = (  # p, dependent, causal; R² of content and of style as published
 SETTINGS = {
     "latent_dim": 5,
     "restarts": 1,
-    "epochs": 60,
+    "epochs": 150,
     "batch_size": 256,
     "learning_rate": 4e-3,
     "hidden": (128, 128, 128),

@@ -146,12 +146,27 @@ def test_networks_of_columns_have_a_linear_path_and_those_of_values_none():
         joint, students = Plan(kind, {"a": (2,), "b": (2,)}, (4,), "dense").built(jax.random.key(0))
         joint = eqx.tree_at(lambda net: net.top, joint, replace_fn=lambda top: jax.tree.map(jnp.zeros_like, top))
         first, second, between = (np.asarray(joint(row)) for row in rows)
-        assert (np.abs(first - second).min() > 1e-3) == varies
+        assert (np.abs(first - second)[:3].min() > 1e-3) == varies
+        assert (first[3:] == second[3:]).all(), "noise has no linear path"
         assert np.allclose(between, (first + second) / 2, atol=1e-5)
         assert (len(joint.lines), isinstance(students["a"], Straightened)) == ((2, True) if varies else (0, False))
     net = students["a"]
     line = Dense(2, 3, (), key=jax.random.key(1))
     assert np.allclose(Straightened(net, line)(rows[0]["a"]), net(rows[0]["a"]) + line(rows[0]["a"]), atol=1e-6)
+
+
+def test_rows_have_noise_of_their_own_in_every_other_restart():
+    raw, width = jnp.asarray([[1.0, 2.0, 0.5, -0.5], [3.0, 4.0, 0.1, 9.0]]), jnp.asarray([-1.0, 0.2])
+    for apart, wanted in ((0.0, [[-1.0, 0.2], [-1.0, 0.2]]), (1.0, [[-0.5, -0.3], [-0.9, 4.0]])):
+        found = np.asarray(GaussianLatent(2).of_channel(raw, width, jnp.asarray(apart)))
+        assert np.allclose(found[:, :2], raw[:, :2])
+        assert np.allclose(found[:, 2:], wanted, atol=1e-6)  # 9.2 is beyond the bound
+    model = lt.NaturalLatents(latent_dim=2, **SMALL)
+    model.record_ = model.study(
+        lt.Dataset({"a": np.random.default_rng(0).normal(size=(30, 2)), "b": np.eye(30)[:, :2]})
+    )
+    blank = model.build(jax.random.key(0))
+    assert [float(model.begun(blank, restart).apart) for restart in range(4)] == [0, 1, 0, 1]
 
 
 def test_columns_that_are_left_out_say_nothing():

@@ -182,11 +182,14 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
         prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
         width = jax.device_put(np.full(kind.size, _FIRST_WIDTH, dtype=np.float32))
+        together = jax.device_put(np.zeros((), dtype=np.float32))
         outputs = {name: math.prod(layout.shape(name)) * heads[name].parameters for name in names}
         drawing = Drawing.blank(kind.size, outputs, values=isinstance(kind, CategoricalLatent))
         shapes = {name: self._features(name, head) for name, head in heads.items()}
         channel, students = Plan(kind, shapes, self.hidden, self.encoder).built(key)
-        return NaturalModule(channel, students, prior, width, heads, start, blank, drawing, kind, layout.shapes)
+        return NaturalModule(
+            channel, students, prior, width, together, heads, start, blank, drawing, kind, layout.shapes
+        )
 
     def _head(self, name: str) -> Head:
         kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
@@ -198,18 +201,20 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         return shape
 
     def begun(self, module: NaturalModule, restart: int) -> NaturalModule:
-        """Return the module with a first factor of its own: some latents need room to spread, others are lost by it.
+        """Return the module with a beginning of its own: what helps one latent to be found loses another.
 
         Args:
             module: As it was built.
             restart: Its number, from 0.
 
         Returns:
-            The module; its factor is the start, its square root, 1, and so on in turn.
+            The module; its factor is the start, its square root, 1, and so on in turn, and rows have noise of their own every
+            other time.
         """
         factor = self.naturality.start ** _TURNS[restart % len(_TURNS)]
+        numbers = (np.float32(factor), np.float32(restart % 2))
         begun: NaturalModule = eqx.tree_at(
-            lambda tree: tree.factor, module, jax.device_put(np.asarray(factor, dtype=np.float32))
+            lambda tree: (tree.factor, tree.apart), module, tuple(jax.device_put(np.asarray(n)) for n in numbers)
         )
         return begun
 

@@ -41,12 +41,13 @@ class LatentKind(ABC):
         """Say whether an affine map of the row is added to each network: all its outputs then differ from the first step on."""
 
     @abstractmethod
-    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
         """Return the distribution that the channel's network stands for.
 
         Args:
-            raw: (rows, size).
-            width: Logarithm of each column's noise, the same for every row.
+            raw: (rows, outputs).
+            width: Logarithm of each column's noise.
+            apart: 1 where rows have noise of their own, 0 where a column's is the same for every row.
 
         Returns:
             Parameters of the distribution, (rows, outputs).
@@ -131,12 +132,13 @@ class CategoricalLatent(LatentKind):
         """Say no: values are told apart by layers."""
         return False
 
-    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
         """Return log-probabilities.
 
         Args:
             raw: (rows, values).
             width: Not used.
+            apart: Not used.
 
         Returns:
             (rows, values).
@@ -216,8 +218,8 @@ class CategoricalLatent(LatentKind):
 class GaussianLatent(LatentKind):
     """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales.
 
-    The channel's noise in a column is the same for every row. Noise of each row's own lets a column fall silent: it grows to its
-    bound in all rows, where it has no gradient.
+    The channel's noise in a column is the same for every row in one restart, and each row's own in the next. Noise of a row's own
+    fits more, but lets a column fall silent: it grows to its bound in all rows, where it has no gradient. Held-out rows choose.
     """
 
     @property
@@ -230,17 +232,19 @@ class GaussianLatent(LatentKind):
         """Say yes: a column that hardly varies at the start is drowned in its noise."""
         return True
 
-    def of_channel(self, raw: Table, width: Float[Array, " size"]) -> Table:
-        """Return means, and the bounded logarithm of the noise of each column.
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
+        """Return means, and the bounded logarithm of the noise.
 
         Args:
-            raw: Means, (rows, columns).
+            raw: Means and logarithms of noise, (rows, outputs).
             width: Logarithm of each column's noise.
+            apart: 1 where rows have noise of their own, else 0.
 
         Returns:
             (rows, outputs).
         """
-        return jnp.concatenate([raw, jnp.broadcast_to(_bounded(width), raw.shape)], axis=1)
+        mean, own = self._parts(raw)
+        return jnp.concatenate([mean, _bounded(width + apart * own)], axis=1)
 
     def product(
         self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]

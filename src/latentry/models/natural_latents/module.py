@@ -80,6 +80,7 @@ class NaturalModule(LatentModule):
     students: dict[str, Network]
     prior: Float[Array, " size"]
     width: Float[Array, " size"]  # logarithm of the channel's noise in each column; values have none
+    apart: Float[Array, ""]  # 1 where rows have noise of their own besides, 0 where they have not
     heads: dict[str, Head]
     factor: Float[Array, ""]  # of the redundancy errors, in training
     conclusion: Conclusion
@@ -102,7 +103,7 @@ class NaturalModule(LatentModule):
             name: self.kind.product(self.prior, {name: raw}, {name: jnp.ones(len(raw))})
             for name, raw in experts.items()
         }
-        whole = self.kind.of_channel(jax.vmap(self.channel)(seen), self.width)
+        whole = self.kind.of_channel(jax.vmap(self.channel)(seen), self.width, self.apart)
         part = self.kind.product(self.prior, experts, batch.observed)
         complete = sum(batch.observed.values()) == len(self.students)
         return jnp.where(jnp.asarray(complete)[:, None], whole, part), alone

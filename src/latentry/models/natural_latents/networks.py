@@ -25,10 +25,9 @@ class JointEncoder(eqx.Module):
     top: Dense
     lines: dict[str, Dense]
 
-    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " size"]:
+    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
         features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
-        straight = [line(rows[name].reshape(-1)) for name, line in self.lines.items()]
-        return jnp.asarray(sum(straight, start=self.top(jnp.concatenate(features))))
+        return _added(self.top(jnp.concatenate(features)), [(line, rows[name]) for name, line in self.lines.items()])
 
 
 class Straightened(eqx.Module):
@@ -38,7 +37,17 @@ class Straightened(eqx.Module):
     line: Dense
 
     def __call__(self, row: Float[Array, "..."]) -> Float[Array, " outputs"]:
-        return self.net(row) + self.line(row.reshape(-1))
+        return _added(self.net(row), [(self.line, row)])
+
+
+def _added(
+    outputs: Float[Array, " outputs"], lines: list[tuple[Dense, Float[Array, "..."]]]
+) -> Float[Array, " outputs"]:
+    """Affine maps are added to the means, which come first: a noise that is linear in a row would run away."""
+    for line, row in lines:
+        straight = line(row.reshape(-1))
+        outputs = outputs.at[: len(straight)].add(straight)
+    return outputs
 
 
 @dataclass(frozen=True)
@@ -71,12 +80,12 @@ class Plan:
         features = {name: self._encoder(name, width, next(keys)) for name in self.shapes}
         students = {name: self._encoder(name, kind.outputs, next(keys)) for name in self.shapes}
         top_key = next(keys)
-        top = Dense(width * len(self.shapes), kind.size, self.hidden[-1:], key=top_key)
+        top = Dense(width * len(self.shapes), kind.outputs, self.hidden[-1:], key=top_key)
         if not kind.linear_path:
             return JointEncoder(features, top, {}), students
         further = iter(split(top_key, 2 * len(self.shapes)))
         lines = {name: self._line(name, kind.size, next(further)) for name in self.shapes}
-        straight = {n: Straightened(net, self._line(n, kind.outputs, next(further))) for n, net in students.items()}
+        straight = {n: Straightened(net, self._line(n, kind.size, next(further))) for n, net in students.items()}
         return JointEncoder(features, top, lines), dict(straight)
 
     def _encoder(self, name: str, outputs: int, key: jax.Array) -> Network:
