@@ -1,6 +1,7 @@
-"""Learned natural latents: finite tables, planted truth, Gaussian pairs, content and style, and growth.
+"""Learned natural latents: finite tables, planted truth, Gaussian pairs, and growth.
 
-Rows without a known truth are in natural_learned_real.py, the latents of others in natural_learned_peers.py.
+Content and style are in natural_learned_content.py, rows without a known truth in natural_learned_real.py, the latents of others
+in natural_learned_peers.py.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ import warnings
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics import normalized_mutual_info_score, r2_score
-from sklearn.preprocessing import StandardScaler
+from sklearn.metrics import normalized_mutual_info_score
 
 import latentry as lt
 from latentry.generators import finite_laws
@@ -293,80 +292,6 @@ PAIRS = {
 }
 
 
-# Content and style --------------------------------------------------------------------------
-
-
-def content_and_style(rows: int, p: float, stat: bool, causal: bool, seed: int):
-    """Two views with the same content, after von Kügelgen et al. (2021): see the text below the table."""
-    rng = np.random.default_rng(seed)
-
-    def covariance():
-        square = rng.normal(size=(5, 5))
-        return square @ square.T if stat else np.eye(5)
-
-    content = rng.multivariate_normal(np.zeros(5), covariance(), size=rows)
-    shift, slope = (rng.normal(size=5), rng.normal(size=(5, 5))) if causal else (np.zeros(5), np.zeros((5, 5)))
-    style = shift + content @ slope.T + rng.multivariate_normal(np.zeros(5), covariance(), size=rows)
-    moved = style + rng.multivariate_normal(np.zeros(5), covariance(), size=rows)
-    other = np.where(rng.random((rows, 5)) < p, moved, style)
-    layers = [np.linalg.qr(rng.normal(size=(10, 10)))[0] for _ in range(3)]
-
-    def mixed(hidden):
-        for layer in layers[:-1]:
-            hidden = hidden @ layer
-            hidden = np.where(hidden > 0, hidden, 0.2 * hidden)
-        return hidden @ layers[-1]
-
-    views = {"first": mixed(np.hstack([content, style])), "second": mixed(np.hstack([content, other]))}
-    return lt.Dataset(views), content, style
-
-
-def kernel_r2(latent, target) -> float:
-    half = len(latent) // 2
-    x, y = StandardScaler().fit_transform(latent), StandardScaler().fit_transform(target)
-    guess = KernelRidge(alpha=0.1, kernel="rbf", gamma=1 / x.shape[1]).fit(x[:half], y[:half]).predict(x[half:])
-    return max(0.0, float(r2_score(y[half:], guess)))
-
-
-def content_style() -> str:
-    lines = []
-    theirs = {
-        (1.0, False, False): (1.00, 0.07),
-        (0.75, False, False): (1.00, 0.06),
-        (0.75, True, False): (0.98, 0.37),
-        (0.75, True, True): (0.99, 0.80),
-    }
-    for (p, stat, causal), known in theirs.items():
-        found, began = [], time.process_time()
-        for seed in SEEDS:
-            data, content, style = content_and_style(22_000, p, stat, causal, seed)
-            aim = Naturality(noise=0.0)
-            model = quiet(
-                latent_dim=5,
-                restarts=1,
-                epochs=40,
-                batch_size=256,
-                learning_rate=2e-3,
-                hidden=(128, 128),
-                naturality=aim,
-                seed=seed,
-            ).fit(data.take(np.arange(20_000)))
-            latent = model.transform(data.take(np.arange(20_000, 22_000)))
-            found.append((kernel_r2(latent, content[20_000:]), kernel_r2(latent, style[20_000:])))
-        of_content, of_style = np.array(found).T
-        words = [f"{p:g}", "yes" if stat else "no", "yes" if causal else "no"]
-        seconds = (time.process_time() - began) / len(found)
-        lines.append(
-            [*words, spread(of_content), f"{known[0]:.2f}", spread(of_style), f"{known[1]:.2f}", f"{seconds:.0f}"]
-        )
-    head = ["p", "dependent", "causal", "R² of content", "published", "R² of style", "published", "processor s"]
-    return table(head, lines) + (
-        "\n\nKernel-ridge R² on 1,000 of 2,000 fresh rows. Published: von Kügelgen et al. (2021), 100,001 steps of 6,144 "
-        "rows from a generator that never ends; here 20,000 rows, at most 2,500 steps of 256. Covariances are AAᵀ with normal "
-        "A; the mixing has three orthogonal layers with leaky ReLUs of slope .2."
-    )
-
-
 # Growth -------------------------------------------------------------------------------------
 
 
@@ -404,7 +329,7 @@ SECTIONS = {
     "Finite tables": finite,
     "Planted values behind bent views": planted_views,
     "Across domains": across_domains,
-    "Content and style": content_style,
+    "Content and style": lambda: "On [a page of its own](natural_learned_content.md), by natural_learned_content.py.",
     "Digits in halves": lambda: digits("halves"),
     "Digits in quarters": lambda: digits("quarters"),
     "Digits in three views": digit_views,

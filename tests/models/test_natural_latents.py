@@ -20,7 +20,8 @@ from latentry.models.natural_latents.drawing import Drawing, fitted_drawing
 from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent
 from latentry.models.natural_latents.losses import NaturalityScore
-from latentry.nets import head_for
+from latentry.models.natural_latents.networks import Plan, Straightened
+from latentry.nets import Dense, head_for
 
 pytestmark = pytest.mark.long
 
@@ -121,6 +122,51 @@ def test_gaussian_information_and_divergence_have_their_closed_forms():
     m, s, n, t = np.array([0.3, -1]), np.exp([0.2, 0.1]), np.array([0, 0.5]), np.exp([0.4, -0.3])
     wanted = (np.log(t / s) + (s**2 + (m - n) ** 2) / (2 * t**2) - 0.5).sum()
     assert float(GaussianLatent(2).divergence(p, q)[0]) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_gaussian_information_compares_densities_of_rows():
+    """Every density by SciPy: rows with noise of their own, in two groups, with weights."""
+    rng = np.random.default_rng(0)
+    mean, scale, weight = 3 + rng.normal(size=(30, 2)), rng.uniform(0.2, 2, size=(30, 2)), rng.uniform(0.5, 1, size=30)
+    groups, key = np.eye(2)[np.arange(30) % 2], jax.random.key(3)
+    latent, parts = jnp.asarray(np.hstack([mean, np.log(scale)])), (jnp.asarray(groups), jnp.asarray(weight))
+    found = GaussianLatent(2).information(latent, *parts, key)
+    drawn = mean + scale * np.asarray(jax.random.normal(key, (30, 2)))
+    density = norm.pdf(drawn[:, None], mean[None], scale[None]).prod(axis=2)
+    near = (groups @ groups.T) * weight
+    mixture = (density * near).sum(axis=1) / near.sum(axis=1)
+    assert np.allclose(found, np.log(np.diagonal(density) / mixture), atol=1e-3)
+
+
+def test_networks_of_columns_have_a_linear_path_and_those_of_values_none():
+    """Without its layers, what a network says of columns is an affine map of the row, and of values it is constant."""
+    rows = [{"a": jnp.asarray(a), "b": jnp.asarray(b)} for a, b in np.random.default_rng(0).normal(size=(3, 2, 2))]
+    rows[2] = {name: (rows[0][name] + rows[1][name]) / 2 for name in rows[0]}
+    for kind, varies in ((GaussianLatent(3), True), (CategoricalLatent(3), False)):
+        joint, students = Plan(kind, {"a": (2,), "b": (2,)}, (4,), "dense").built(jax.random.key(0))
+        joint = eqx.tree_at(lambda net: net.top, joint, replace_fn=lambda top: jax.tree.map(jnp.zeros_like, top))
+        first, second, between = (np.asarray(joint(row)) for row in rows)
+        assert (np.abs(first - second)[:3].min() > 1e-3) == varies
+        assert (first[3:] == second[3:]).all(), "noise has no linear path"
+        assert np.allclose(between, (first + second) / 2, atol=1e-5)
+        assert (len(joint.lines), isinstance(students["a"], Straightened)) == ((2, True) if varies else (0, False))
+    net = students["a"]
+    line = Dense(2, 3, (), key=jax.random.key(1))
+    assert np.allclose(Straightened(net, line)(rows[0]["a"]), net(rows[0]["a"]) + line(rows[0]["a"]), atol=1e-6)
+
+
+def test_rows_have_noise_of_their_own_in_every_other_restart():
+    raw, width = jnp.asarray([[1.0, 2.0, 0.5, -0.5], [3.0, 4.0, 0.1, 9.0]]), jnp.asarray([-1.0, 0.2])
+    for apart, wanted in ((0.0, [[-1.0, 0.2], [-1.0, 0.2]]), (1.0, [[-0.5, -0.3], [-0.9, 4.0]])):
+        found = np.asarray(GaussianLatent(2).of_channel(raw, width, jnp.asarray(apart)))
+        assert np.allclose(found[:, :2], raw[:, :2])
+        assert np.allclose(found[:, 2:], wanted, atol=1e-6)  # 9.2 is beyond the bound
+    model = lt.NaturalLatents(latent_dim=2, **SMALL)
+    model.record_ = model.study(
+        lt.Dataset({"a": np.random.default_rng(0).normal(size=(30, 2)), "b": np.eye(30)[:, :2]})
+    )
+    blank = model.build(jax.random.key(0))
+    assert [float(model.begun(blank, restart).apart) for restart in range(4)] == [0, 1, 0, 1]
 
 
 def test_columns_that_are_left_out_say_nothing():
@@ -360,6 +406,8 @@ def test_columns_are_counted_and_drawn():
     assert [point.chosen for point in model.frontier_] == [True, False, False]
     channel = model.channel(views)
     assert channel.mean.shape == channel.scale.shape == (500, 1)
+    assert (channel.scale == channel.scale[0]).all()  # noise is that of the column
+    assert np.ptp(np.asarray(model.module_.width)) > 0.02  # and is learned
     assert abs(spearmanr(channel.mean[:, 0], z[:, 0]).statistic) > 0.95
     turned = eqx.tree_at(lambda tree: tree.conclusion.group, model.module_, jnp.asarray([2, 0, 1], dtype=jnp.int32))
     batch = Batch({n: jnp.asarray(v, dtype=jnp.float32) for n, v in views.items()}, ONES, None, jnp.ones(500))

@@ -36,11 +36,11 @@ from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.frontier import Weights
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent, LatentKind
 from latentry.models.natural_latents.losses import NaturalityScore, full_weight
-from latentry.models.natural_latents.module import Conclusion, JointEncoder, NaturalModule, draw_rows
+from latentry.models.natural_latents.module import Conclusion, NaturalModule, draw_rows
+from latentry.models.natural_latents.networks import Plan
 from latentry.models.natural_latents.settings import Naturality
 from latentry.models.networks import Observations, observe
-from latentry.nets import Build, Dense, Head, Network, encoder_for, head_for
-from latentry.random_keys import split
+from latentry.nets import Build, Head, head_for
 from latentry.training import Phase, RunState, Task, map_rows
 
 __all__ = ["NaturalLatents"]
@@ -48,6 +48,7 @@ __all__ = ["NaturalLatents"]
 _MANY = 16  # values that are learned before they are merged to as many as are needed
 _MANY_COLUMNS = 8  # columns that are learned before they are dropped to as many as are needed
 _TURNS = (1.0, 0.5, 0.0)  # powers of the first factor, one restart after the other
+_FIRST_WIDTH = -1.0  # logarithm of the noise of a column at the beginning
 _FIRST = 0.25  # fraction of the epochs in which values spread
 
 
@@ -176,42 +177,44 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         """
         kind, layout = self._kind, self.record_.layout
         names = layout.modalities
-        keys = iter(split(key, 2 * len(names) + 1))
         heads = {name: self._head(name) for name in names}
-        width = self.hidden[-1] if self.hidden else kind.outputs
-        features = {name: self._encoder(name, heads[name], width, next(keys)) for name in names}
-        students = {name: self._encoder(name, heads[name], kind.outputs, next(keys)) for name in names}
-        top = Dense(width * len(names), kind.outputs, self.hidden[-1:], key=next(keys))
         blank = Conclusion.blank(kind.size, len(names), max(1, layout.domain_size), self.restarts)
         start = jax.device_put(np.asarray(self.naturality.start, dtype=np.float32))
         prior = jax.device_put(np.zeros(kind.size, dtype=np.float32))
+        width = jax.device_put(np.full(kind.size, _FIRST_WIDTH, dtype=np.float32))
+        together = jax.device_put(np.zeros((), dtype=np.float32))
         outputs = {name: math.prod(layout.shape(name)) * heads[name].parameters for name in names}
         drawing = Drawing.blank(kind.size, outputs, values=isinstance(kind, CategoricalLatent))
-        joint = JointEncoder(features, top)
-        return NaturalModule(joint, students, prior, heads, start, blank, drawing, kind, layout.shapes)
+        shapes = {name: self._features(name, head) for name, head in heads.items()}
+        channel, students = Plan(kind, shapes, self.hidden, self.encoder).built(key)
+        return NaturalModule(
+            channel, students, prior, width, together, heads, start, blank, drawing, kind, layout.shapes
+        )
 
     def _head(self, name: str) -> Head:
         kind, levels = self.observations.likelihoods[name], self.observations.levels.get(name, 0)
         return head_for(kind, self.record_.layout.shape(name), levels=levels, scale=1.0)
 
-    def _encoder(self, name: str, head: Head, outputs: int, key: jax.Array) -> Network:
+    def _features(self, name: str, head: Head) -> tuple[int, ...]:
         blank = np.zeros(self.record_.layout.shape(name), dtype=np.float32)
-        shape = jax.eval_shape(head.features, blank).shape
-        return encoder_for(shape, outputs, hidden=self.hidden, architecture=self.encoder, key=key)
+        shape: tuple[int, ...] = jax.eval_shape(head.features, blank).shape
+        return shape
 
     def begun(self, module: NaturalModule, restart: int) -> NaturalModule:
-        """Return the module with a first factor of its own: some latents need room to spread, others are lost by it.
+        """Return the module with a beginning of its own: what helps one latent to be found loses another.
 
         Args:
             module: As it was built.
             restart: Its number, from 0.
 
         Returns:
-            The module; its factor is the start, its square root, 1, and so on in turn.
+            The module; its factor is the start, its square root, 1, and so on in turn, and rows have noise of their own every
+            other time.
         """
         factor = self.naturality.start ** _TURNS[restart % len(_TURNS)]
+        numbers = (np.float32(factor), np.float32(restart % 2))
         begun: NaturalModule = eqx.tree_at(
-            lambda tree: tree.factor, module, jax.device_put(np.asarray(factor, dtype=np.float32))
+            lambda tree: (tree.factor, tree.apart), module, tuple(jax.device_put(np.asarray(n)) for n in numbers)
         )
         return begun
 
@@ -228,7 +231,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             self.observations.gaussian,
             nested=self.latent_dim == "auto",
         )
-        moving = only("channel", "students", "prior")
+        moving = only("channel", "students", "prior", "width")
         spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
         rest = max(1, self.epochs - first)
         return spread, replace(spread, name="settle", epochs=rest, after_epoch=full_weight)

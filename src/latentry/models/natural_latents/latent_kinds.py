@@ -33,14 +33,21 @@ class LatentKind(ABC):
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """Count the numbers that a network gives for each row."""
+        """Count the parameters of a distribution, which a student gives for each row."""
+
+    @property
+    @abstractmethod
+    def linear_path(self) -> bool:
+        """Say whether an affine map of the row is added to each network: all its outputs then differ from the first step on."""
 
     @abstractmethod
-    def of_network(self, raw: Table) -> Table:
-        """Return the distribution that a network's numbers stand for.
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
+        """Return the distribution that the channel's network stands for.
 
         Args:
             raw: (rows, outputs).
+            width: Logarithm of each column's noise.
+            apart: 1 where rows have noise of their own, 0 where a column's is the same for every row.
 
         Returns:
             Parameters of the distribution, (rows, outputs).
@@ -120,11 +127,18 @@ class CategoricalLatent(LatentKind):
         """Count the values."""
         return self.size
 
-    def of_network(self, raw: Table) -> Table:
+    @property
+    def linear_path(self) -> bool:
+        """Say no: values are told apart by layers."""
+        return False
+
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
         """Return log-probabilities.
 
         Args:
             raw: (rows, values).
+            width: Not used.
+            apart: Not used.
 
         Returns:
             (rows, values).
@@ -202,24 +216,35 @@ class CategoricalLatent(LatentKind):
 
 @dataclass(frozen=True)
 class GaussianLatent(LatentKind):
-    """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales."""
+    """A latent of numbers with independent Gaussian noise; its parameters are means and log-scales.
+
+    The channel's noise in a column is the same for every row in one restart, and each row's own in the next. Noise of a row's own
+    fits more, but lets a column fall silent: it grows to its bound in all rows, where it has no gradient. Held-out rows choose.
+    """
 
     @property
     def outputs(self) -> int:
         """Count means and scales."""
         return 2 * self.size
 
-    def of_network(self, raw: Table) -> Table:
-        """Return means and bounded log-scales.
+    @property
+    def linear_path(self) -> bool:
+        """Say yes: a column that hardly varies at the start is drowned in its noise."""
+        return True
+
+    def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
+        """Return means, and the bounded logarithm of the noise.
 
         Args:
-            raw: (rows, outputs).
+            raw: Means and logarithms of noise, (rows, outputs).
+            width: Logarithm of each column's noise.
+            apart: 1 where rows have noise of their own, else 0.
 
         Returns:
             (rows, outputs).
         """
-        mean, log_scale = raw[:, : self.size], raw[:, self.size :]
-        return jnp.concatenate([mean, jnp.clip(log_scale, -_STEEPEST, _STEEPEST)], axis=1)
+        mean, own = self._parts(raw)
+        return jnp.concatenate([mean, _bounded(width + apart * own)], axis=1)
 
     def product(
         self, prior: Float[Array, " size"], experts: Mapping[str, Table], observed: Mapping[str, Rows]
@@ -234,9 +259,8 @@ class GaussianLatent(LatentKind):
         Returns:
             (rows, outputs).
         """
-        safe = {name: self.of_network(raw) for name, raw in experts.items()}
-        means = {name: raw[:, : self.size] for name, raw in safe.items()}
-        scales = {name: raw[:, self.size :] for name, raw in safe.items()}
+        means = {name: raw[:, : self.size] for name, raw in experts.items()}
+        scales = {name: _bounded(raw[:, self.size :]) for name, raw in experts.items()}
         first = next(iter(means.values()))
         before = (jnp.broadcast_to(prior, first.shape), jnp.zeros_like(first))
         mean, scale = product_of_experts(means, scales, observed, before)
@@ -282,8 +306,11 @@ class GaussianLatent(LatentKind):
         """
         mean, log_scale = self._parts(latent)
         drawn = mean + jnp.exp(log_scale) * jax.random.normal(key, mean.shape)
-        away = (drawn[:, None, :] - mean[None]) * jnp.exp(-log_scale)[None]
-        density = -(0.5 * away**2 + log_scale[None]).sum(axis=2)
+        # The square is expanded: matrix products are quicker than the differences of all pairs of rows.
+        centre = mean.mean(axis=0)
+        there, here, precision = drawn - centre, mean - centre, jnp.exp(-2 * log_scale)
+        away = there**2 @ precision.T - 2 * there @ (here * precision).T + (here**2 * precision).sum(axis=1)
+        density = -0.5 * away - log_scale.sum(axis=1)
         near = groups @ (groups * weight[:, None]).T
         near = near / jnp.maximum(near.sum(axis=1, keepdims=True), _TINY)
         parts: Rows = jnp.diagonal(density) - jax.scipy.special.logsumexp(density + jnp.log(near + 1e-30), axis=1)
@@ -315,3 +342,7 @@ class GaussianLatent(LatentKind):
 
     def _parts(self, latent: Table) -> tuple[Table, Table]:
         return latent[:, : self.size], latent[:, self.size :]
+
+
+def _bounded(log_scale: Array) -> Array:
+    return jnp.clip(log_scale, -_STEEPEST, _STEEPEST)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,9 +12,10 @@ from latentry.contracts import LatentModule
 from latentry.data import Batch
 from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, LatentKind, Table
-from latentry.nets import Dense, Head, Network
+from latentry.models.natural_latents.networks import JointEncoder
+from latentry.nets import Head, Network
 
-__all__ = ["Conclusion", "JointEncoder", "NaturalModule", "draw_rows", "latents_of_rows"]
+__all__ = ["Conclusion", "NaturalModule", "draw_rows", "latents_of_rows"]
 
 
 class Conclusion(eqx.Module):
@@ -70,17 +69,6 @@ class Conclusion(eqx.Module):
         )
 
 
-class JointEncoder(eqx.Module):
-    """Features of each modality, and a dense network on all of them."""
-
-    encoders: dict[str, Network]
-    top: Dense
-
-    def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
-        features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
-        return self.top(jnp.concatenate(features))
-
-
 class NaturalModule(LatentModule):
     """A channel K(λ|x) and students q_i(λ|x_i).
 
@@ -91,6 +79,8 @@ class NaturalModule(LatentModule):
     channel: JointEncoder
     students: dict[str, Network]
     prior: Float[Array, " size"]
+    width: Float[Array, " size"]  # logarithm of the channel's noise in each column; values have none
+    apart: Float[Array, ""]  # 1 where rows have noise of their own besides, 0 where they have not
     heads: dict[str, Head]
     factor: Float[Array, ""]  # of the redundancy errors, in training
     conclusion: Conclusion
@@ -113,7 +103,7 @@ class NaturalModule(LatentModule):
             name: self.kind.product(self.prior, {name: raw}, {name: jnp.ones(len(raw))})
             for name, raw in experts.items()
         }
-        whole = self.kind.of_network(jax.vmap(self.channel)(seen))
+        whole = self.kind.of_channel(jax.vmap(self.channel)(seen), self.width, self.apart)
         part = self.kind.product(self.prior, experts, batch.observed)
         complete = sum(batch.observed.values()) == len(self.students)
         return jnp.where(jnp.asarray(complete)[:, None], whole, part), alone
