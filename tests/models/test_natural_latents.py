@@ -162,9 +162,8 @@ def test_rows_have_noise_of_their_own_in_every_other_restart():
         assert np.allclose(found[:, :2], raw[:, :2])
         assert np.allclose(found[:, 2:], wanted, atol=1e-6)  # 9.2 is beyond the bound
     model = lt.NaturalLatents(latent_dim=2, **SMALL)
-    model.record_ = model.study(
-        lt.Dataset({"a": np.random.default_rng(0).normal(size=(30, 2)), "b": np.eye(30)[:, :2]})
-    )
+    table = np.random.default_rng(0).normal(size=(30, 4))
+    model.record_ = model.study(lt.Dataset({"a": table[:, :2], "b": table[:, 2:]}))
     blank = model.build(jax.random.key(0))
     assert [float(model.begun(blank, restart).apart) for restart in range(4)] == [0, 1, 0, 1]
 
