@@ -3,6 +3,7 @@
 from latentry.contracts.capabilities import (
     CanBeIntervenedOn,
     DecodesLatents,
+    ExplainsChoices,
     HasChannel,
     HasClusters,
     HasDoubts,
@@ -38,6 +39,7 @@ __all__ = [
     "HasChannel",
     "HasClusters",
     "HasFrontier",
+    "ExplainsChoices",
     "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",
