@@ -167,8 +167,8 @@ def main() -> None:
         print(parts[-1], flush=True)
     text = f"""# Honesty of mutual information: counts and rounded numbers
 
-95 % intervals of `auto`, {options.draws} draws a row, seed {SEED}. Honest is yes where the truth was held as often as stated, within
-three standard errors; or a warning, where misses beyond that carry one.
+95 % intervals of `auto`, {options.draws} draws a row, seed {SEED}. Honest is yes where the truth was held as often as stated,
+within three standard errors; or a warning, where misses beyond that carry one.
 
 {chr(10).join(parts)}
 {provenance()}"""
