@@ -14,6 +14,7 @@ from rich.console import Console
 from latentry.cli.bench import bench
 from latentry.cli.certify import certify
 from latentry.cli.demo import demo
+from latentry.cli.discover import discover
 from latentry.cli.fit import fit
 from latentry.cli.generate import generate
 from latentry.cli.info import info
@@ -31,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, fit, transform, certify, mi, natural, generate, bench, info):
+for command in (demo, discover, fit, transform, certify, mi, natural, generate, bench, info):
     app.command()(command)
 
 
@@ -87,6 +88,8 @@ _OPTIONS = {
     r"\bmodalities=": "--modality ",
     r"\blatent_dim\b": "--latents",
     r"\bnoise=σ": "--noise σ",
+    r"\bbudget=": "--budget ",
+    r"\bfolder=": "--out ",
     r"\bblocks=": "--block ",
     r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
     r"\brefits=True": "--refits",
