@@ -47,7 +47,7 @@ def has_atoms(question: Question) -> bool:
 
 def _at_atom(column: Array) -> Array:
     _, where, counts = np.unique(column, return_inverse=True, return_counts=True)
-    return np.asarray(counts[where] > max(OFTEN * len(column), 5))
+    return np.asarray(counts[where] >= max(OFTEN * len(column), FEWEST_ROWS))  # rarer values would be left out
 
 
 def atom_answer(question: Question) -> Answer:
