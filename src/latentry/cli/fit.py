@@ -37,7 +37,9 @@ def fit(
     ] = None,
     nodes: Annotated[
         str | None,
-        typer.Option(help="For causal-pima: number of values of each node, such as 2,2,2, or lattice=2,profile=2."),
+        typer.Option(
+            help="For causal-pima: number of values of each node, such as 2,2,2, or lattice=2,profile=2; or auto."
+        ),
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the rows; the model's own default if not given.")
@@ -116,16 +118,18 @@ def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Da
     return training
 
 
-def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int]:
-    """Return the number of values of each node, by position or by name."""
+def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int] | str:
+    """Return the number of values of each node, by position or by name; or that the fit chooses them."""
     if "nodes" not in kind().get_params(deep=False):
         raise DataError(f"--nodes {text}: {kind.__name__} has no nodes. Use --model causal-pima.")
+    if text.strip() == "auto":
+        return "auto"
     words = [word.strip().partition("=") for word in text.split(",")]
     counts = [(last if equals else first).strip() for first, equals, last in words]
     if not all(count.isdigit() for count in counts) or len({equals for _, equals, _ in words}) > 1:
         raise DataError(
             f"--nodes {text}: is no list of whole numbers. Give the number of values of each node, such as 2,2,2, or "
-            "lattice=2,profile=2."
+            "lattice=2,profile=2, or auto."
         )
     if words[0][1]:
         return {name.strip(): int(count) for (name, _, _), count in zip(words, counts, strict=True)}

@@ -17,8 +17,9 @@ from latentry.nets import Expert
 if TYPE_CHECKING:
     from latentry.models.causal_pima.estimator import CausalPIMA
 
-__all__ = ["check_causal_pima", "parse_nodes"]
+__all__ = ["AUTOMATIC", "check_causal_pima", "parse_nodes"]
 
+AUTOMATIC = "auto"  # nodes that the fit chooses
 _MOST_CLUSTERS = 4096
 
 
@@ -38,7 +39,9 @@ def parse_nodes(given: object) -> tuple[tuple[str, ...], tuple[int, ...]]:
     ((('N1', 'N2'), (2, 3)), (('lattice',), (2,)))
     """
     if not isinstance(given, (Mapping, tuple, list)) or not len(given):
-        raise DataError(f"nodes={given!r}: no outcomes of nodes. Give them as (2, 2, 3), or as a mapping from names.")
+        raise DataError(
+            f"nodes={given!r}: no outcomes of nodes. Give them as (2, 2, 3), as a mapping from names, or as {AUTOMATIC!r}."
+        )
     sizes = tuple(given.values()) if isinstance(given, Mapping) else tuple(given)
     if not all(isinstance(size, numbers.Integral) and not isinstance(size, bool) for size in sizes):
         raise DataError(f"nodes={given!r}: outcomes are whole numbers. Give numbers of at least 2.")
@@ -52,17 +55,18 @@ def parse_nodes(given: object) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return names, outcomes
 
 
-def check_causal_pima(model: CausalPIMA, data: Dataset) -> None:
+def check_causal_pima(model: CausalPIMA, data: Dataset, names: tuple[str, ...], outcomes: tuple[int, ...]) -> None:
     """Check every parameter of the model's own against the data.
 
     Args:
         model: With its parameters.
         data: The rows of a fit.
+        names: Of the nodes.
+        outcomes: Of each node.
 
     Raises:
         DataError: If one of them cannot be right.
     """
-    names, outcomes = parse_nodes(model.nodes)
     _check_means(model, len(outcomes))
     known = model.graph_search
     Knowledge(names, known.tiers, tuple(known.required), tuple(known.forbidden))

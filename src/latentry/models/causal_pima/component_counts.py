@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from latentry.data import Dataset
 from latentry.models.causal_pima.node_updates import principal
 
-__all__ = ["Strengths", "group_means", "group_strengths", "modality_points"]
+__all__ = ["Strengths", "group_strengths", "modality_points"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -82,10 +82,10 @@ def group_strengths(points: Array, *, most: int = _MOST, seed: int = 0) -> Stren
     """Measure how well 1, 2, ... groups hold up: prediction strength, and valleys of the density between groups.
 
     Prediction strength (Tibshirani and Walther, *Cluster validation by prediction strength*, 2005): both halves of the rows
-    are grouped by k-means; of the pairs of rows that one half puts together, the fraction that the groups of the other half put together
-    too, in the worst group. Distances are those of the points, or those in which the pooled covariance of the
-    groups is the unit, whichever is stronger. A long group that is cut in two is steady too: so strength is at most 1.6 less the
-    density at the lowest place between two groups over that at the lower of their peaks.
+    are grouped by k-means; of the pairs of rows that one half puts together, the fraction that the groups of the other half
+    put together too, in the worst group. Distances are those of the points, or those in which the pooled covariance of the
+    groups is the unit, whichever is stronger. A long group that is cut in two is steady too: so strength is at most 1.6 less
+    the density at the lowest place between two groups over that at the lower of their peaks.
 
     Args:
         points: (rows, components).
@@ -106,21 +106,6 @@ def group_strengths(points: Array, *, most: int = _MOST, seed: int = 0) -> Stren
         if len(measured) > _WEAK and max(measured[-_WEAK:]) < _HOPELESS:
             break
     return Strengths((*measured, *[0.0] * (most - len(measured))))
-
-
-def group_means(points: Array, count: int, seed: int = 0) -> Array:
-    """Return the mean row of each of so many groups.
-
-    Args:
-        points: (rows, components).
-        count: Of groups.
-        seed: Of k-means.
-
-    Returns:
-        (groups, components).
-    """
-    centres: Array = KMeans(count, n_init=10, random_state=seed).fit(points).cluster_centers_
-    return centres
 
 
 def _strength(points: Array, k: int, seed: int) -> float:
@@ -208,7 +193,7 @@ def _depth(one: Array, other: Array) -> float:
     weights = np.repeat([1 / len(one), 1 / len(other)], [len(one), len(other)])
     width = _SMOOTH * min(float((part @ line).std()) for part in (one, other)) * len(along) ** -0.2
     density = gaussian_kde(along, bw_method=max(width / float(along.std()), 1e-3), weights=weights)
-    grid = np.linspace(*np.sort([(one @ line).mean(), (other @ line).mean()]), 41)
+    grid = np.linspace(float((one @ line).mean()), float((other @ line).mean()), 41)
     height = density(grid)
     low = int(height[5:-5].argmin()) + 5
     return float(height[low] / max(min(height[: low + 1].max(), height[low:].max()), 1e-300))

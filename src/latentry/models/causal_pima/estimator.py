@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.contracts import (
     CanBeIntervenedOn,
     DecodesLatents,
+    FitRecord,
     HasDoubts,
     HasGraph,
     HasLatentMixture,
@@ -31,7 +32,8 @@ from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import CheckpointError
 from latentry.graphs import EdgeFrequencies, Knowledge, as_values, hodge_init
 from latentry.models.causal_pima import queries
-from latentry.models.causal_pima.checks import check_causal_pima, parse_nodes
+from latentry.models.causal_pima.checks import AUTOMATIC, check_causal_pima, parse_nodes
+from latentry.models.causal_pima.choosing_nodes import check_automatic, choose_nodes
 from latentry.models.causal_pima.expert_updates import new_expert
 from latentry.models.causal_pima.facts import PimaFacts
 from latentry.models.causal_pima.latent_graph import LatentGraph
@@ -39,6 +41,8 @@ from latentry.models.causal_pima.losses import JointBound
 from latentry.models.causal_pima.mixture import BLOCKED, HodgeTable, Table, standard_mixture
 from latentry.models.causal_pima.mixture_updates import shape_of
 from latentry.models.causal_pima.module import ExpertDecoder, Pima
+from latentry.models.causal_pima.node_choice import NodeChoice
+from latentry.models.causal_pima.node_effects import modalities_by_effect, node_effects
 from latentry.models.causal_pima.node_updates import Nodes, UpdateNodes
 from latentry.models.causal_pima.settings import GraphSearch, NodeMixture
 from latentry.models.causal_pima.structural_em import Experiments, complete_graph
@@ -67,6 +71,7 @@ __all__ = ["CausalPIMA"]
 _GRAPH_EVERY = 5  # epochs between two looks at other graphs
 _ALONG_AN_AXIS = 3  # values that have room along one latent
 _PRETRAINING = 0.5  # fraction of the epochs
+_UNTIL_CHOSEN = (2,)  # nodes of a model that is described before a fit chooses them
 _NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
 
@@ -95,7 +100,8 @@ class CausalPIMA(
     well. Features that are not bimodal, or overlap much, are missed. No hidden common cause of two nodes is allowed for.
 
     Args:
-        nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ...
+        nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ... "auto" chooses
+            them (:attr:`nodes_`, :attr:`choices_`): from the number of groups in each set of modalities, then by short fits.
         experts: For a modality, an expert in place of its decoder: ``{"curve": latentry.nets.two_piece_linear(grid)}``.
         graph: "search" (exact search and the bound of the whole mixture, after every few epochs), or "hodge" (the
             paper's differentiable graph, end to end).
@@ -126,7 +132,7 @@ class CausalPIMA(
     hidden: Sequence[int] = field(default=(64, 64))
     encoder: str | Build = "auto"
     decoder: str | Build = "auto"
-    nodes: Sequence[int] | Mapping[str, int] = (2, 2)
+    nodes: Sequence[int] | Mapping[str, int] | str = (2, 2)
     experts: Mapping[str, Expert] | None = None
     graph: str = "search"
     interventions: Mapping[Hashable, Mapping[str, int]] | None = None
@@ -166,12 +172,44 @@ class CausalPIMA(
         Raises:
             DataError: If the data cannot be learned from.
         """
-        check_causal_pima(self, data)
-        names, outcomes = parse_nodes(self.nodes)
+        if self.nodes == AUTOMATIC:
+            check_automatic(self, data)
+        nodes = NodeChoice(*parse_nodes(_UNTIL_CHOSEN if self.nodes == AUTOMATIC else self.nodes))
+        names, outcomes = nodes.names, nodes.outcomes
+        check_causal_pima(self, data, names, outcomes)
         given = {str(label): as_values(do, names, outcomes) for label, do in (self.interventions or {}).items()}
         labels = data.domain.labels if given and data.domain is not None else ()
         experiments = tuple(given.get(str(label), {}) for label in labels or ())
-        return PimaFacts(observe(self.likelihood, data), experiments)
+        return PimaFacts(observe(self.likelihood, data), experiments, nodes)
+
+    def decided(self, record: FitRecord, data: Dataset, earlier: FitRecord | None) -> FitRecord:
+        """Choose the nodes, if they are to be chosen.
+
+        Args:
+            record: What the rows and parameters say.
+            data: Rows of the fit.
+            earlier: The record of the run that goes on, if one does: its nodes stay.
+
+        Returns:
+            The record of the fit.
+
+        Raises:
+            DataError: If the rows do not say which nodes there are.
+        """
+        if self.nodes != AUTOMATIC:
+            return record
+        assert isinstance(record.facts, PimaFacts)
+        if earlier is not None and isinstance(earlier.facts, PimaFacts):
+            return replace(record, facts=earlier.facts)
+        nodes = choose_nodes(self, data, record.facts.observations.gaussian)
+        return replace(record, facts=replace(record.facts, nodes=nodes))
+
+    @property
+    def undecided(self) -> str | None:
+        """Return that the nodes are chosen by a fit, if they are."""
+        if self.nodes != AUTOMATIC:
+            return None
+        return "nodes                    chosen by the fit, in short fits before it; weights are those for one node of two values"
 
     def standardised(self, facts: PimaFacts) -> tuple[str, ...]:
         """Return the Gaussian modalities.
@@ -265,7 +303,7 @@ class CausalPIMA(
 
     def node_design(self) -> Nodes:
         """Return names, outcomes, experiments and what is known of the nodes."""
-        names, outcomes = parse_nodes(self.nodes)
+        names, outcomes = self.facts.nodes.names, self.facts.nodes.outcomes
         means, known = self._means(outcomes), self.graph_search
         done = [*self.facts.experiments, {}]  # the last is mere observation
         values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
@@ -501,7 +539,8 @@ class CausalPIMA(
         Returns:
             For each node, (rows, values).
         """
-        return queries.node_probabilities(self.cluster_probabilities(X, y), *parse_nodes(self.nodes))
+        gamma = self.cluster_probabilities(X, y)
+        return queries.node_probabilities(gamma, tuple(self.nodes_), tuple(self.nodes_.values()))
 
     def node_values(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
         """Return the most probable value of each node, (rows, nodes); see :meth:`node_probabilities` for how sure they are.
@@ -515,6 +554,31 @@ class CausalPIMA(
         """
         probabilities = self.node_probabilities(X, y)
         return np.stack([part.argmax(axis=1) for part in probabilities.values()], axis=1)
+
+    @property
+    def nodes_(self) -> dict[str, int]:
+        """Return the outcomes of each node by name, as given or chosen."""
+        check_is_fitted(self)
+        return dict(zip(self.facts.nodes.names, self.facts.nodes.outcomes, strict=True))
+
+    @property
+    def choices_(self) -> tuple[str, ...]:
+        """Return a sentence with its numbers for each decision about the nodes; none where they were given."""
+        check_is_fitted(self)
+        return self.facts.nodes.sentences
+
+    @property
+    def modalities_of_nodes_(self) -> dict[str, tuple[str, ...]]:
+        """Return on which modalities each node acts, as counted with ``nodes="auto"``; empty where the nodes were given.
+
+        Nodes with as many outcomes as each other are told apart by what they change in decoded rows.
+        """
+        nodes = self.facts.nodes
+        if not nodes.modalities:
+            return {}
+        effects = node_effects(self.module_, nodes.outcomes)
+        matched = modalities_by_effect(effects, nodes.outcomes, nodes.modalities)
+        return {name: nodes.modalities[j] for name, j in zip(nodes.names, matched, strict=True)}
 
     @property
     def graph_(self) -> LatentGraph:

@@ -8,6 +8,7 @@ from typing import Any
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
+from latentry.models.causal_pima.node_choice import NodeChoice
 from latentry.models.networks import Observations
 
 __all__ = ["PimaFacts"]
@@ -15,15 +16,17 @@ __all__ = ["PimaFacts"]
 
 @dataclass(frozen=True)
 class PimaFacts(ModelFacts):
-    """Likelihoods, and what was set in each domain.
+    """Likelihoods, what was set in each domain, and the nodes.
 
     Args:
         observations: Likelihoods of the modalities.
         experiments: For each label of the domain, the nodes that were set in its rows.
+        nodes: As they were given, or chosen.
     """
 
     observations: Observations
     experiments: tuple[Mapping[str, int], ...]
+    nodes: NodeChoice
 
     def check(self, data: Dataset) -> None:
         """Refuse values that are impossible under their likelihood.
@@ -38,7 +41,11 @@ class PimaFacts(ModelFacts):
 
     def to_json(self) -> dict[str, object]:
         """Return plain data."""
-        return {"observations": self.observations.to_json(), "experiments": [dict(do) for do in self.experiments]}
+        return {
+            "observations": self.observations.to_json(),
+            "experiments": [dict(do) for do in self.experiments],
+            "nodes": self.nodes.to_json(),
+        }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> PimaFacts:
@@ -50,4 +57,8 @@ class PimaFacts(ModelFacts):
         Returns:
             The facts.
         """
-        return cls(Observations.from_json(stored["observations"]), tuple(stored["experiments"]))
+        return cls(
+            Observations.from_json(stored["observations"]),
+            tuple(stored["experiments"]),
+            NodeChoice.from_json(stored["nodes"]),
+        )

@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 
 from latentry.models.causal_pima.mixture_updates import shape_of
 
-__all__ = ["aligned", "explained_as_sums", "hills", "reading", "rows_as_nodes"]
+__all__ = ["aligned", "hills", "reading", "rows_as_nodes"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -219,41 +219,25 @@ def reading(means: Array, outcomes: Sequence[int], seed: int = 0) -> tuple[Label
     >>> gap > 0.1, bool(cell[0] in (1, 2) or cell[0] in (0, 3))
     (True, True)
     """
-    centred = means - means.mean(axis=0)
-    best, most, values = _best_order(centred @ centred.T, outcomes, seed)
-    others = values[values < most - 1e-9]
-    cells = np.empty(len(means), dtype=np.int64)
-    cells[best] = np.arange(len(means))
-    return cells, float(most - others.max()) if len(others) else 0.0
-
-
-def explained_as_sums(gram: Array, outcomes: Sequence[int], seed: int = 0) -> float:
-    """Return the fraction of the groups' variance that the best reading explains as a sum of one part per node.
-
-    Args:
-        gram: Products of the groups' centred mean rows, (groups, groups).
-        outcomes: Of each node.
-        seed: Of random orders.
-
-    Returns:
-        From 0 to 1.
-    """
-    return _best_order(gram, outcomes, seed)[1]
-
-
-def _best_order(gram: Array, outcomes: Sequence[int], seed: int) -> tuple[Labels, float, Array]:
-    """Return which group sits in each cell, what that explains, and what all orders that were met explain."""
-    count = len(gram)
+    count = len(means)
     design = shape_of(outcomes, 1, means="additive").design
     projection = design @ np.linalg.pinv(design)
+    centred = means - means.mean(axis=0)
+    gram = centred @ centred.T
     gram = gram / max(float(np.trace(gram)), 1e-300)
-    best, most, seen = np.arange(count), -np.inf, []
+
+    best, most, seen = None, -np.inf, []
     for order in _orders(count, seed):
         order, value, met = _climbed(order, projection, gram, climb=math.factorial(count) > _PERMUTATIONS)
         seen.append(met)
         if value > most:
             best, most = order, value
-    return best, most, np.concatenate(seen)
+    assert best is not None
+    values = np.concatenate(seen)
+    others = values[values < most - 1e-9]
+    cells = np.empty(count, dtype=np.int64)
+    cells[best] = np.arange(count)
+    return cells, float(most - others.max()) if len(others) else 0.0
 
 
 def _orders(count: int, seed: int) -> list[Labels]:

@@ -108,7 +108,8 @@ def nodes_from_counts(counts: Mapping[Modalities, int]) -> tuple[CountedNode, ..
 def _inverted(acted: frozenset[str], every: frozenset[str], logs: Mapping[frozenset[str], float]) -> float:
     """Return w(T) = Σ_{U ⊆ T} (−1)^{|T|−|U|} (log k(V) − log k(V without U))."""
     parts = (frozenset(), *map(frozenset, subsets(sorted(acted))))
-    return sum((-1) ** (len(acted) - len(part)) * (logs[every] - logs[every - part]) for part in parts)
+    signs = {part: (-1.0) ** (len(acted) - len(part)) for part in parts}
+    return sum(signs[part] * (logs[every] - logs[every - part]) for part in parts)
 
 
 def _check_counts(known: Mapping[frozenset[str], int], names: Sequence[str]) -> None:
@@ -172,7 +173,7 @@ def factorisations(size: int, least: int = 2) -> list[tuple[int, ...]]:
     >>> factorisations(8), factorisations(12)
     ([(8,), (2, 4), (2, 2, 2)], [(12,), (2, 6), (2, 2, 3), (3, 4)])
     """
-    found = [(size,)]
+    found: list[tuple[int, ...]] = [(size,)]
     for factor in range(least, math.isqrt(size) + 1):
         if size % factor == 0:
             found += [(factor, *rest) for rest in factorisations(size // factor, factor)]

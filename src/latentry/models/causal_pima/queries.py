@@ -17,7 +17,6 @@ from latentry.data import Batch, DataLike, Dataset, DomainLike
 from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
-from latentry.models.causal_pima.checks import parse_nodes
 from latentry.models.causal_pima.expert_updates import UNKNOWN
 from latentry.models.causal_pima.latent_graph import LatentGraph, latent_graph, warn_reversible
 from latentry.models.causal_pima.mixture import HodgeTable, solve_rows
@@ -141,12 +140,12 @@ def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, resta
         Fractions of the fits, for each edge.
     """
     require("restarts", restarts, Whole(1))
-    outcomes = parse_nodes(model.nodes)[1]
+    outcomes = tuple(model.nodes_.values())
     mine, patterns = _cells(model.clusters(X, y), outcomes), [model.graph_.cpdag]
     known = model.graph_search
     named = bool(model.interventions or known.required or known.forbidden or known.tiers)  # then names are no accident
     for again in range(1, restarts + 1):
-        other = clone(model).set_params(seed=model.seed + again).fit(X, y)
+        other = clone(model).set_params(nodes=model.nodes_, seed=model.seed + again).fit(X, y)
         columns = matched_names(mine, _cells(other.clusters(X, y), outcomes), outcomes)
         patterns.append(other.graph_.cpdag if named else renamed(other.graph_.cpdag, columns))
     return edge_frequencies(patterns)

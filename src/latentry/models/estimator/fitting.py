@@ -17,7 +17,7 @@ from latentry.training import Feed, History, Logger, RunState, Task, epochs_of, 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["earlier_state", "record_of", "refuse_used_folder", "task_for", "train"]
+__all__ = ["earlier_run", "record_of", "refuse_used_folder", "task_for", "train"]
 
 
 def record_of(model: AnyModel, data: Dataset) -> FitRecord:
@@ -192,8 +192,8 @@ def refuse_used_folder(folder: str | Path | None, *, resume: bool) -> None:
         )
 
 
-def earlier_state(model: AnyModel, folder: str | Path | None, data: Dataset) -> RunState | None:
-    """Return where an earlier run of the same model on the same data ended.
+def earlier_run(model: AnyModel, folder: str | Path | None, data: Dataset) -> AnyModel | None:
+    """Return the model of an earlier run with the same parameters on the same data.
 
     Args:
         model: That goes on.
@@ -201,7 +201,7 @@ def earlier_state(model: AnyModel, folder: str | Path | None, data: Dataset) -> 
         data: The rows of the fit.
 
     Returns:
-        The state; None if there is none.
+        The model as it was saved or interrupted; None if there is none.
 
     Raises:
         CheckpointError: If the earlier run had other parameters.
@@ -216,5 +216,4 @@ def earlier_state(model: AnyModel, folder: str | Path | None, data: Dataset) -> 
     else:
         return None
     require_same(earlier, model, data)
-    state: RunState = earlier.state_
-    return state
+    return earlier

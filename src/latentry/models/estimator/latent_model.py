@@ -25,7 +25,7 @@ from latentry.contracts import (
 from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, counted_names
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
-from latentry.models.estimator.fitting import earlier_state, record_of, refuse_used_folder, task_for, train
+from latentry.models.estimator.fitting import earlier_run, record_of, refuse_used_folder, task_for, train
 from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.naming import renamed
 from latentry.models.estimator.reading import read, ready
@@ -143,6 +143,24 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         """Return what of the model needs the domain of a row to encode it, if anything does."""
         return None
 
+    def decided(self, record: FitRecord, data: Dataset, earlier: FitRecord | None) -> FitRecord:
+        """Return the record with what the parameters leave to the rows, where that takes fits of its own to decide.
+
+        Args:
+            record: What the rows and parameters say.
+            data: Rows of the fit.
+            earlier: The record of the run that goes on, if one does: what it decided stays.
+
+        Returns:
+            The record of the fit.
+        """
+        return record
+
+    @property
+    def undecided(self) -> str | None:
+        """Return a sentence about what a fit would decide first, if anything."""
+        return None
+
     def prepared(self, data: Dataset) -> Dataset:
         """Return data as the module sees them, apart from the standardising of values.
 
@@ -218,10 +236,11 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         before = dict(vars(self))
         try:
             data = read(self, X, y, fitting=True)
-            earlier = earlier_state(self, run, data) if resume else None
+            earlier = earlier_run(self, run, data) if resume else None
+            known, state = (None, None) if earlier is None else (earlier.record_, earlier.state_)
             refuse_used_folder(run, resume=resume)
-            self.record_ = self.study(data)
-            train(self, task_for(self, data), earlier, run, save_every, logger)
+            self.record_ = self.decided(self.study(data), data, known)
+            train(self, task_for(self, data), state, run, save_every, logger)
         except BaseException:
             if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
                 self.__dict__.clear()
@@ -261,7 +280,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         model = clone(self)
         data = read(model, X, y, fitting=True)
         model.record_ = model.study(data)
-        return describe_task(type(self).__name__, task_for(model, data), len(data))
+        words = describe_task(type(self).__name__, task_for(model, data), len(data))
+        return words if model.undecided is None else f"{words}\n  {model.undecided}"
 
     def transform(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
         """Return posterior means, one row of latents per row of data.
