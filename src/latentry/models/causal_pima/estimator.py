@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,23 +28,17 @@ from latentry.contracts import (
 )
 from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import CheckpointError
-from latentry.graphs import EdgeFrequencies, Knowledge, as_values, hodge_init
-from latentry.models.causal_pima import queries
+from latentry.graphs import EdgeFrequencies, as_values
+from latentry.models.causal_pima import building, queries
 from latentry.models.causal_pima.checks import AUTOMATIC, check_causal_pima, parse_nodes
 from latentry.models.causal_pima.choosing_nodes import check_automatic, choose_nodes
-from latentry.models.causal_pima.expert_updates import new_expert
 from latentry.models.causal_pima.facts import PimaFacts
 from latentry.models.causal_pima.latent_graph import LatentGraph
-from latentry.models.causal_pima.losses import JointBound
-from latentry.models.causal_pima.mixture import BLOCKED, HodgeTable, Table, standard_mixture
-from latentry.models.causal_pima.mixture_updates import shape_of
-from latentry.models.causal_pima.module import ExpertDecoder, Pima
+from latentry.models.causal_pima.module import Pima
 from latentry.models.causal_pima.node_choice import NodeChoice
 from latentry.models.causal_pima.node_effects import modalities_by_effect, node_effects
-from latentry.models.causal_pima.node_updates import Nodes, UpdateNodes
+from latentry.models.causal_pima.node_updates import Nodes
 from latentry.models.causal_pima.settings import GraphSearch, NodeMixture
-from latentry.models.causal_pima.structural_em import Experiments, complete_graph
-from latentry.models.domain_prior import only
 from latentry.models.estimator import (
     COMMON,
     EVIDENCE_BOUND,
@@ -62,17 +54,13 @@ from latentry.models.estimator import (
     reconstructed,
     scores,
 )
-from latentry.models.networks import Design, NegativeElbo, Networks, observe
-from latentry.nets import Build, Expert, Network
-from latentry.training import Loss, Module, Phase, filled_rows
+from latentry.models.networks import Networks, observe
+from latentry.nets import Build, Expert
+from latentry.training import Phase
 
 __all__ = ["CausalPIMA"]
 
-_GRAPH_EVERY = 5  # epochs between two looks at other graphs
-_ALONG_AN_AXIS = 3  # values that have room along one latent
-_PRETRAINING = 0.5  # fraction of the epochs
 _UNTIL_CHOSEN = (2,)  # nodes of a model that is described before a fit chooses them
-_NUMBERS_AS_ONE = 24  # of pixels and other entries that networks decode
 
 
 @final
@@ -243,9 +231,6 @@ class CausalPIMA(
             codes = data.domain.recode(layout.domain_labels, layout.domain_size).values
         return data.with_domain(None).numbered(codes)
 
-    def _design(self) -> Design:
-        return Design.of(self.hidden, self.encoder, self.decoder, self.networks)
-
     def build(self, key: jax.Array) -> Pima:
         """Return networks, a mixture that is standard normal until nodes are read, and a table without edges.
 
@@ -255,118 +240,15 @@ class CausalPIMA(
         Returns:
             An untrained module.
         """
-        nodes = self.node_design()
-        clusters = nodes.values.shape[1]
-        net_key, table_key = jax.random.split(key)
-        return Pima(
-            networks=self._design().build(self.record_.layout, self.facts.observations, self.latent_dim, net_key),
-            mixture=standard_mixture(clusters, self.latent_dim),
-            table=self._table(nodes, table_key),
-            experts={name: self._expert(name, expert, nodes) for name, expert in (self.experts or {}).items()},
-            own=self._own_decoders(clusters, jax.random.fold_in(key, 2)),
-            counts=jnp.ones((len(nodes.experiments.free), clusters)),
-            labels=jnp.full(filled_rows(self.record_.rows, 64), -1, jnp.int32),
-            age=jnp.zeros((), jnp.int32),
-            sampled=self.mixture.gamma == "sample",
-        )
-
-    def _expert(self, name: str, expert: Expert, nodes: Nodes) -> ExpertDecoder:
-        statistics = self.record_.statistics
-        shift, scale = statistics.shift.get(name, np.zeros(())), statistics.scale.get(name, np.ones(()))
-        return new_expert(expert, shift, scale, nodes.values, nodes.names)
-
-    def _own_decoders(self, clusters: int, key: jax.Array) -> dict[str, Network]:
-        """For each modality named in ``per_cluster``, as many decoders as clusters, stacked."""
-        if not self.mixture.per_cluster:
-            return {}
-
-        def decoders(cluster_key: jax.Array) -> dict[str, Network]:
-            built = (
-                self._design()
-                .build(self.record_.layout, self.facts.observations, self.latent_dim, cluster_key)
-                .decoders
-            )
-            return {name: built[name] for name in self.mixture.per_cluster}
-
-        stacked: dict[str, Network] = eqx.filter_vmap(decoders)(jax.random.split(key, clusters))
-        return stacked
-
-    def _table(self, nodes: Nodes, key: jax.Array) -> Table | HodgeTable:
-        free, blocked = (jnp.asarray(a, jnp.float32) for a in (nodes.experiments.free, nodes.experiments.blocked))
-        flat = -np.log(np.asarray(nodes.outcomes, float))[:, None] * np.ones_like(nodes.values, float)
-        if self.graph == "search":
-            whole = complete_graph(nodes.names, nodes.outcomes, nodes.knowledge)
-            return Table(jnp.asarray(flat, jnp.float32), jnp.asarray(whole.adjacency, jnp.float32), free, blocked)
-        blank = tuple(jnp.zeros(nodes.outcomes) for _ in nodes.names)
-        first = jnp.asarray(self.graph_search.cooling[0], jnp.float32)
-        return HodgeTable(hodge_init(len(nodes.names), key), blank, first, 0.3 * first, free, blocked, nodes.knowledge)
+        return building.untrained(self, key)
 
     def node_design(self) -> Nodes:
         """Return names, outcomes, experiments and what is known of the nodes."""
-        names, outcomes = self.facts.nodes.names, self.facts.nodes.outcomes
-        means, known = self._means(outcomes), self.graph_search
-        done = [*self.facts.experiments, {}]  # the last is mere observation
-        values = np.stack(np.unravel_index(np.arange(int(np.prod(outcomes))), outcomes))
-        free = np.array([[name not in do for name in names] for do in done], float)
-        excluded = [
-            [any(values[names.index(n), c] != v for n, v in do.items()) for c in range(values.shape[1])] for do in done
-        ]
-        experiments = Experiments(names, outcomes, free, BLOCKED * np.array(excluded, float))
-        knowledge = Knowledge(names, known.tiers, tuple(known.required), tuple(known.forbidden))
-        shape = shape_of(outcomes, self.latent_dim, means=means, full=self.mixture.covariance == "full")
-        return Nodes(names, outcomes, experiments, knowledge, shape, unmix=means == "axes")
-
-    def _means(self, outcomes: Sequence[int]) -> str:
-        if self.mixture.means != "auto":
-            return self.mixture.means
-        roomy = self.latent_dim >= len(outcomes) and max(outcomes) <= _ALONG_AN_AXIS
-        return "axes" if roomy and self.mixture.covariance == "diagonal" else "additive"
+        return building.node_design(self)
 
     def phases(self) -> tuple[Phase, ...]:
         """Return two phases: coordinates first, then nodes and everything together."""
-        hide, rates = self.networks.hide(len(self.record_.layout.shapes)), self.training.rates
-        mixture, search = self.mixture, self.graph_search
-        first = max(1, round(_PRETRAINING * self.epochs))
-        rest = max(1, self.epochs - first)
-        guided = mixture.pretraining == "guided"
-        hook = UpdateNodes(
-            self.node_design(),
-            rounds=mixture.mixture_updates,
-            every=_GRAPH_EVERY,
-            graph_steps=search.graph_steps,
-            penalty=search.graph_penalty,
-            cooling=(float(search.cooling[0]), float(search.cooling[1]), rest),
-            seed=self.seed,
-            scales=self.record_.statistics.scale,
-            look=not guided,
-        )
-        weight = self.training.beta * self._balance()
-        before: Loss = NegativeElbo(weight if mixture.pretraining == "vae" else 1e-3, hide)
-        if guided:
-            before = JointBound(weight, hide, search.graph_penalty, guided=True)
-        joint = JointBound(weight, hide, search.graph_penalty)
-        moving = only("networks", "own") if self.graph == "search" else trained_graph
-        reads = replace(hook, guided=True) if guided else None
-        return (
-            Phase(
-                "coordinates",
-                before,
-                first,
-                self.learning_rate,
-                trainable=only("networks", "own"),
-                after_epoch=reads,
-                **rates,
-            ),
-            Phase("nodes", joint, rest, self.learning_rate, trainable=moving, after_epoch=hook, **rates),
-        )
-
-    def _balance(self) -> float:
-        if self.mixture.balance is not None:
-            return float(self.mixture.balance)
-        entries = sum(
-            math.prod(shape) for name, shape in self.record_.layout.shapes if name not in (self.experts or {})
-        )
-        return max(1.0, entries / _NUMBERS_AS_ONE)
+        return building.phases(self)
 
     def check_loaded(self, folder: str) -> None:
         """Refuse an expert of the user that does not make the rows that were fitted: the folder holds none.
@@ -640,10 +522,3 @@ class CausalPIMA(
         """Return every parameter of every expert, with its standard errors."""
         check_is_fitted(self)
         return queries.physical_parameters(self.module_)
-
-
-def trained_graph(module: Module) -> Module:
-    """Train networks and the graph's own parameters; the rest is updated in blocks."""
-    chosen = only("networks", "own")(module)
-    parts = jax.tree.map(eqx.is_inexact_array, (module.table.hodge, module.table.logits))
-    return eqx.tree_at(lambda m: (m.table.hodge, m.table.logits), chosen, replace=parts)
