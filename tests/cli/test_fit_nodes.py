@@ -35,6 +35,15 @@ def test_the_graph_is_printed_at_the_end(call, table, tmp_path):
     assert json.loads(out)["graph"]["names"] == ["A", "B"]
 
 
+def test_auto_leaves_the_nodes_to_the_fit(call, tmp_path):
+    np.savez(tmp_path / "few.npz", x=np.random.default_rng(0).normal(size=(20, 3)))
+    code, _, err = call(
+        "fit", tmp_path / "few.npz", "--model", "causal-pima", "--nodes", "auto", "--out", tmp_path / "run"
+    )
+    assert code == 2
+    assert "nodes='auto': n_samples = 20" in err
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -14,7 +14,7 @@ from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Settings, Time, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
-from latentry.contracts import HasClusters, HasGraph, HasLikelihood
+from latentry.contracts import ExplainsChoices, HasClusters, HasGraph, HasLikelihood
 from latentry.data import Dataset, read
 from latentry.errors import DataError
 from latentry.models import MODELS, AnyModel, model_class
@@ -150,6 +150,9 @@ def _report(fitted: AnyModel, out: Path, *, as_json: bool) -> None:
         result["held_out_loss"] = loss = float(np.nanmin(history["held_out_loss"]))
         sentence += f", held-out loss {loss:.4g} nats per standardised row"
     closing = f"{sentence}. Saved in {out}."
+    if isinstance(fitted, ExplainsChoices) and fitted.choices_:
+        result["choices"] = list(fitted.choices_)
+        closing += "".join(f"\n  {sentence}" for sentence in fitted.choices_)
     if isinstance(fitted, HasGraph):
         result["graph"] = fitted.graph_.to_json()
         closing += f"\n{fitted.graph_.to_text()}"

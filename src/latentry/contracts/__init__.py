@@ -3,6 +3,7 @@
 from latentry.contracts.capabilities import (
     CanBeIntervenedOn,
     DecodesLatents,
+    ExplainsChoices,
     HasChannel,
     HasClusters,
     HasDoubts,
@@ -40,6 +41,7 @@ __all__ = [
     "HasChannel",
     "HasClusters",
     "HasFrontier",
+    "ExplainsChoices",
     "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",

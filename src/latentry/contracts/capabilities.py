@@ -25,6 +25,7 @@ __all__ = [
     "HasChannel",
     "HasClusters",
     "HasFrontier",
+    "ExplainsChoices",
     "HasDoubts",
     "HasGraph",
     "HasLatentDistributions",
@@ -324,6 +325,15 @@ class HasGraph(ABC):
         Returns:
             Probabilities (rows, values) by the name of the node.
         """
+
+
+class ExplainsChoices(ABC):
+    """A model that chooses some of its own settings, and says why."""
+
+    @property
+    @abstractmethod
+    def choices_(self) -> tuple[str, ...]:
+        """Return a sentence with its numbers for each decision of the last fit; none where nothing was left open."""
 
 
 class HasDoubts(ABC):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from latentry.contracts import (
     CanBeIntervenedOn,
     DecodesLatents,
+    ExplainsChoices,
     FitRecord,
     HasDoubts,
     HasGraph,
@@ -70,6 +71,7 @@ class CausalPIMA(
     HasLikelihood,
     HasLatentMixture,
     HasDoubts,
+    ExplainsChoices,
     HasGraph,
     CanBeIntervenedOn,
     HasPhysics,

@@ -8,6 +8,7 @@ from typing import Any
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
+from latentry.errors import CheckpointError
 from latentry.models.causal_pima.node_choice import NodeChoice
 from latentry.models.networks import Observations
 
@@ -56,7 +57,12 @@ class PimaFacts(ModelFacts):
 
         Returns:
             The facts.
+
+        Raises:
+            CheckpointError: If an earlier version wrote them.
         """
+        if "nodes" not in stored:
+            raise CheckpointError("the run was saved by an earlier version, which kept no nodes: fit the model again.")
         return cls(
             Observations.from_json(stored["observations"]),
             tuple(stored["experiments"]),
