@@ -135,9 +135,12 @@ def choose_nodes(model: CausalPIMA, data: Dataset, gaussian: Sequence[str]) -> N
     near, sentences = counted_nodes(data, gaussian, model.seed)
     training, aside = data.split(1 - _ASIDE, _ASIDE, seed=model.seed)
     tried: list[Tried] = []
+    fits: dict[tuple[int, ...], list[CausalPIMA]] = {}  # candidates may differ in modalities alone
     for candidate in near:
         for one in finer(candidate):
-            tried.append(_try(model, one, training, aside, data))
+            if one.outcomes not in fits:
+                fits[one.outcomes] = [_short_fit(model, one.outcomes, training, start) for start in range(2)]
+            tried.append(_compared(one, fits[one.outcomes], aside, data))
             sentences += (_said(tried[-1]),)
             if tried[-1].shared:
                 break
@@ -211,8 +214,7 @@ def _said(tried: Tried) -> str:
     )
 
 
-def _try(model: CausalPIMA, candidate: Candidate, training: Dataset, aside: Dataset, every: Dataset) -> Tried:
-    fits = [_short_fit(model, candidate, training, start) for start in range(2)]
+def _compared(candidate: Candidate, fits: Sequence[CausalPIMA], aside: Dataset, every: Dataset) -> Tried:
     bounds = [fit.score_rows(aside) for fit in fits]
     means = [float(rows.mean()) for rows in bounds]
     first, other = (fit.node_values(every) for fit in fits)
@@ -242,11 +244,9 @@ def agreements(first: Labels, other: Labels, outcomes: Sequence[int]) -> tuple[f
     return tuple(float(adjusted_rand_score(first[:, i], other[:, columns.index(i)])) for i in range(len(outcomes)))
 
 
-def _short_fit(model: CausalPIMA, candidate: Candidate, training: Dataset, start: int) -> CausalPIMA:
+def _short_fit(model: CausalPIMA, outcomes: tuple[int, ...], training: Dataset, start: int) -> CausalPIMA:
     epochs = min(model.epochs, max(_FEWEST_EPOCHS, round(_SHORT * model.epochs)))
-    fit = clone(model).set_params(
-        nodes=candidate.outcomes, seed=model.seed + start, epochs=epochs, restarts=1, progress=False
-    )
+    fit = clone(model).set_params(nodes=outcomes, seed=model.seed + start, epochs=epochs, restarts=1, progress=False)
     fit.fit(training)
     if fit.state_.stopped == "interrupted":
         raise KeyboardInterrupt
