@@ -1,6 +1,6 @@
 """CausalPIMA(nodes="auto"): nodes, outcomes and modalities that the rows are said to have, beside the true ones.
 
-Run: python benchmarks/nodes_auto.py [--only lattices circles pendulum planted] [--seeds 5] [--first 100] [--fresh]
+Run: python benchmarks/nodes_auto.py [--only lattices "counts circles" "planted 100" ...] [--seeds 5] [--first 100] [--fresh]
 Runs that are in .data/nodes_auto.jsonl are not repeated; tables go to results/nodes_auto.md.
 The rule for counts saw lattices of seeds 0 to 2, circles of seeds 0 to 4, pendulum of seed 0, and the penguins.
 """
@@ -16,6 +16,7 @@ import latentry as lt
 from causal_pima import CIRCLES, LATTICES, PENDULUM
 from latentry.generators import circles, lattices, pendulum
 from latentry.models.causal_pima.component_counts import group_strengths
+from latentry.models.causal_pima.node_candidates import candidates, count_components
 
 from common import HERE, RESULTS, provenance, table
 
@@ -68,16 +69,30 @@ def run(name, seed):
     }
 
 
-def planted(seed):
-    """Counts of Gaussian groups whose means are 4 to 6 standard deviations apart, and of one group with no valley."""
-    rng, found = np.random.default_rng(seed), {}
-    for rows in (100, 400, 1600):
-        for count in (1, 2, 3, 4, 6, 8):
-            points = _groups(rng, rows, count)
-            found[f"{rows} rows, {count}"] = group_strengths(points, seed=seed).count
-        found[f"{rows} rows, 1 long"] = group_strengths(rng.normal(size=(rows, 4)) * [5, 1, 1, 1], seed=seed).count
-        found[f"{rows} rows, 1 flat"] = group_strengths(rng.random((rows, 2)) * [4, 1], seed=seed).count
-    return {"task": "planted", "seed": seed, "counts": found}
+def counts(task, seed):
+    """The nodes nearest to the counts of groups, without any fit."""
+    name, began = task.removeprefix("counts "), time.time()
+    data = TASKS[name][0](seed)
+    strengths = count_components(data, data.names, seed)
+    near = candidates(strengths)
+    truth = {acted: size**times for (size, acted), times in true_nodes(name).items()}
+    return {
+        "task": task,
+        "seed": seed,
+        "seconds": time.time() - began,
+        "counts": {"+".join(chosen): found.count for chosen, found in strengths.items()},
+        "right": bool(near) and {node.modalities: node.outcomes for node in near[0].nodes} == truth,
+    }
+
+
+def planted(task, seed):
+    """Counts of Gaussian groups whose nearest means are 5 standard deviations apart, and of one group with no valley."""
+    rng, found, rows = np.random.default_rng(seed), {}, int(task.removeprefix("planted "))
+    for count in (1, 2, 3, 4, 6, 8):
+        found[f"{count}"] = group_strengths(_groups(rng, rows, count), seed=seed).count
+    found["1 long"] = group_strengths(rng.normal(size=(rows, 4)) * [5, 1, 1, 1], seed=seed).count
+    found["1 flat"] = group_strengths(rng.random((rows, 2)) * [4, 1], seed=seed).count
+    return {"task": task, "seed": seed, "counts": found}
 
 
 def _groups(rng, rows, count):
@@ -91,7 +106,7 @@ def _groups(rng, rows, count):
 
 def page(rows):
     parts = ["# Nodes that were chosen from the rows\n"]
-    models = [row for row in rows if row["task"] != "planted"]
+    models = [row for row in rows if row["task"] in TASKS]
     lines = []
     for task in dict.fromkeys(row["task"] for row in models):
         those = [row for row in models if row["task"] == task]
@@ -107,32 +122,45 @@ def page(rows):
         )
         parts.append(f"\n**{row['task']}, seed {row['seed']}** ({row['seconds']:.0f} s): {what}.\n")
         parts += [f"- {sentence}" for sentence in row.get("choices", ())]
-    parts.append(_planted_table([row for row in rows if row["task"] == "planted"]))
+    parts.append(_counts_table([row for row in rows if row["task"].startswith("counts")]))
+    parts.append(_planted_table([row for row in rows if row["task"].startswith("planted")]))
     parts.append(f"\n{provenance()}")
     return "\n".join(parts)
 
 
-def _planted_table(rows):
-    if not rows:
-        return ""
-    cases = list(rows[0]["counts"])
+def _counts_table(rows):
+    words = "\n## Nodes nearest to the counts, before any fit\n\nNodes with the same modalities count as one.\n\n"
     lines = []
-    for case in cases:
-        truth = int(case.split(", ")[1].split()[0])
-        counts = [row["counts"][case] for row in rows]
-        lines.append(
-            [case, f"{np.mean([count == truth for count in counts]):.2f}", dict(sorted(Counter(counts).items()))]
-        )
+    for task in dict.fromkeys(row["task"] for row in rows):
+        those = [row for row in rows if row["task"] == task]
+        seen = Counter(", ".join(f"{chosen} {count}" for chosen, count in row["counts"].items()) for row in those)
+        shown = "; ".join(f"{what} ({times} times)" for what, times in seen.items())
+        seconds = f"{np.mean([row['seconds'] for row in those]):.0f}"
+        lines.append([task.removeprefix("counts "), len(those), sum(row["right"] for row in those), shown, seconds])
+    return words + table(["data", "seeds", "right", "groups counted", "seconds"], lines)
+
+
+def _planted_table(rows):
+    lines = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        those = [row["counts"] for row in rows if row["task"] == task]
+        for case in those[0]:
+            found = [one[case] for one in those]
+            right = sum(count == int(case.split()[0]) for count in found)
+            shown = "; ".join(f"{count} ({times} times)" for count, times in sorted(Counter(found).items()))
+            lines.append([task.removeprefix("planted "), case, f"{right} of {len(found)}", shown])
     words = (
         "\n## Counts on planted groups\n\nGaussian groups of unequal sizes in five columns, the nearest two 5 standard "
-        f"deviations apart; one long Gaussian; one flat rectangle. {len(rows)} draws each.\n\n"
+        "deviations apart; one long Gaussian; one flat rectangle.\n\n"
     )
-    return words + table(["rows and true groups", "right", "counted"], lines)
+    return words + table(["rows", "true groups", "right", "counted"], lines)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="+", default=[*TASKS, "planted"])
+    parser.add_argument(
+        "--only", nargs="+", default=[*TASKS, *(f"counts {name}" for name in TASKS), "planted 100", "planted 400"]
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--fresh", action="store_true")
@@ -145,7 +173,8 @@ def main():
     for seed in range(options.first, options.first + options.seeds):
         for task in options.only:
             if (task, seed) not in done:
-                rows.append(planted(seed) if task == "planted" else run(task, seed))
+                measure = {"counts": counts, "planted": planted}.get(task.split()[0], run)
+                rows.append(measure(task, seed))
                 with LINES.open("a") as file:
                     file.write(json.dumps(rows[-1]) + "\n")
     (RESULTS / "nodes_auto.md").write_text(page(rows) + "\n")
