@@ -224,6 +224,7 @@ def test_fits_without_a_penalty_show_what_the_data_bear(rng, lost, wobble, accep
     assert found.verdict.refuted != accepted
     alone = sparsity([Fitted(CHAIN, loss), Fitted(CHAIN, loss)], rows)
     assert not alone.accepted
+    assert sparsity(dense[0], rows, free=dense[:1]).against is None  # not with itself
 
 
 class Encoding(Fitted, HasChannel):

@@ -175,14 +175,15 @@ def against(model: Mixed, free: Sequence[Mixed], data: Rows) -> Against | None:
 
     Args:
         model: A fit with a penalty.
-        free: Fits without one.
+        free: Fits without one; the same fit is not compared with itself.
         data: Rows, with their domains.
 
     Returns:
-        The comparison; None if some of them cannot score these rows.
+        The comparison; None if there are no others, or some of them cannot score these rows.
     """
+    free = [one for one in free if one is not model]
     losses = _losses([model, *free], data)
-    if losses is None:
+    if losses is None or not free:
         return None
     mine, others = losses[0][0], [loss for loss, _ in losses[1:]]
     best = min(others, key=lambda loss: float(loss.mean()))

@@ -81,14 +81,14 @@ class SparsityPath:
 
     def __repr__(self) -> str:
         lines = [f"λ = {self.weight:g}, chosen by {self.rows} rows set aside ({self.model.score_name}):"]
-        lines.append("       λ       score  less likely by    starts  κ of edges  latents agree  edges")
+        lines.append("       λ       score  less likely by    starts  κ of edges  latents agree  near λ = 0  edges")
         columns = zip(
             self.weights, self.scores, self.losses, self.errors, self.reached, self.stability, self.agreement,
-            self.edges, self.refusals, strict=True,
+            self.nearest, self.edges, self.refusals, strict=True,
         )  # fmt: skip
-        for weight, score, loss, error, starts, same, agree, edges, why in columns:
+        for weight, score, loss, error, starts, same, agree, near, edges, why in columns:
             numbers = f"{weight:8g}  {score:10.4f}  {loss:6.4f} ± {error:.4f}  {starts:6d}  {same:10.2f}  {agree:13.3f}"
-            lines.append(f"{numbers}  {edges:5d}  {why}".rstrip())
+            lines.append(f"{numbers}  {near:10.3f}  {edges:5d}  {why}".rstrip())
         return "\n".join(lines)
 
 
