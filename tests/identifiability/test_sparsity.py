@@ -10,6 +10,7 @@ from latentry.contracts import HasChannel, MixingSupport, PenalisesMixing
 from latentry.data import GaussianChannel
 from latentry.generators import sparse_law
 from latentry.identifiability import sparsity
+from latentry.identifiability.mixing_reading import share_latents
 
 CYCLE = np.array([[0.8, 0.6, 0, 0], [0, 0.7, 0.7, 0], [0, 0, 0.6, 0.8], [0.5, 0, 0, 0.9]])
 
@@ -252,6 +253,17 @@ def test_latents_that_no_fit_without_a_penalty_shares_are_refused(rng):
     assert not far.accepted
     assert far.against.astray
     assert "do not bear this pattern: its latents agree by 0.8" in far.verdict.sentence
+    other = CHAIN[:, [0, 1, 2]].copy()
+    other[1, 0], other[0, 1] = 0.6, 0.0  # F1 0.8 with the chain
+    pair = [Encoding(CHAIN, base, z), Encoding(other, base, wobbled(0.02))]
+    agreeing = sparsity(pair, rows, free=free)  # on the latents, not on the edges
+    assert agreeing.agreement == pytest.approx(0.8)
+    assert agreeing.accepted
+    without = sparsity(pair, rows, free=[Fitted(np.ones((3, 3)), base)])
+    assert "restarts find different mixings (F1 0.80" in without.verdict.sentence
+    assert share_latents(pair[0], pair[1:], rows, 0.9)
+    assert not share_latents(pair[0], [*pair[1:], Encoding(CHAIN, base, wobbled(3))], rows, 0.9)
+    assert not share_latents(pair[0], pair[1:], rows, np.nan)
     lost = [*free[:1], Encoding(np.ones((3, 3)), base + 1, rng.normal(size=(400, 3)))]  # far worse: not compared with
     assert np.isnan(sparsity([Encoding(CHAIN, base, z)] * 2, rows, free=lost).against.steady)
 

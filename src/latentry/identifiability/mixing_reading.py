@@ -15,7 +15,19 @@ from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.identifiability.metrics import mcc
 
-__all__ = ["Against", "Mixed", "Reading", "Rows", "against", "calibrated", "readings", "rivals"]
+__all__ = [
+    "Against",
+    "Mixed",
+    "Reading",
+    "Rows",
+    "against",
+    "borne",
+    "calibrated",
+    "needed_domains",
+    "readings",
+    "rivals",
+    "share_latents",
+]
 
 _SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by that
 _SURE = 2.0  # standard errors by which a likelihood is lower for sure
@@ -191,6 +203,47 @@ def against(model: Mixed, free: Sequence[Mixed], data: Rows) -> Against | None:
     good = [one for one, loss in zip(free, others, strict=True) if not _clearly(loss - best, slight)]
     near, steady = _distances(model, good, data)
     return Against(float(worse.mean()), float(worse.std() / np.sqrt(len(worse))), slight, near, steady)
+
+
+def borne(beside: Against | None) -> bool:
+    """Return whether fits without a penalty, where there are some, do not speak against a fit.
+
+    Args:
+        beside: The comparison.
+
+    Returns:
+        A truth value.
+    """
+    return beside is None or not (beside.dear or beside.astray)
+
+
+def needed_domains(support: MixingSupport, latent: int) -> int:
+    """Return how many domains suffice by changes alone: 2a + 1 for a latents on variables of its own.
+
+    Args:
+        support: The edges.
+        latent: Its number.
+
+    Returns:
+        A number of domains.
+    """
+    beside = support.present[support.present[:, latent]].any(axis=0)
+    return 2 * max(int(beside.sum()), 1) + 1
+
+
+def share_latents(first: Mixed, others: Sequence[Mixed], data: Rows, least: float) -> bool:
+    """Return whether the latents of all others agree with the first's by at least so much; False where none can be had.
+
+    Args:
+        first: A fit.
+        others: Its restarts.
+        data: Rows.
+        least: Mean correlation in the best pairing; NaN for False.
+
+    Returns:
+        A truth value.
+    """
+    return all(_distances(first, [other], data)[0] >= least for other in others)
 
 
 def _distances(model: Mixed, free: Sequence[Mixed], data: Rows) -> tuple[float, float]:

@@ -13,7 +13,18 @@ from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
-from latentry.identifiability.mixing_reading import Against, Mixed, Reading, Rows, against, readings, rivals
+from latentry.identifiability.mixing_reading import (
+    Against,
+    Mixed,
+    Reading,
+    Rows,
+    against,
+    borne,
+    needed_domains,
+    readings,
+    rivals,
+    share_latents,
+)  # fmt: skip
 from latentry.identifiability.sufficient_changes.measured_moments import from_rows
 
 __all__ = ["SparsityAudit", "sparsity"]
@@ -34,6 +45,7 @@ class _Pattern:
     left_out: int
     against: Against | None
     names: tuple[str, ...]
+    shared: bool  # whether restarts agree on the latents as well as fits without a penalty do
 
     def listed(self, latents: Sequence[int]) -> str:
         """Return latents in words."""
@@ -43,7 +55,7 @@ class _Pattern:
     @property
     def borne(self) -> bool:
         """Whether rows were seen to bear the pattern: as likely as without a penalty, and sparser than what explains any data."""
-        return self.against is not None and _borne(self.against) and self.support.edges < self.support.free_edges
+        return self.against is not None and borne(self.against) and self.support.edges < self.support.free_edges
 
     @property
     def empty(self) -> bool:
@@ -162,7 +174,8 @@ def sparsity(
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
             fraction of its own deviation. By default the middle of the widest gap that the strengths of a fit leave at
             the rows given, between 0.03 and 0.3; 0.1 where they leave none of a factor 2.
-        stable: Least F1 between the edges of restarts that counts as stable.
+        stable: Least F1 between the edges of restarts that counts as stable; with ``free``, restarts whose latents agree
+            as well as those of fits without a penalty do are stable too.
         level: Of the tests of assumptions together.
         seed: Of samples and folds in these tests.
 
@@ -204,14 +217,12 @@ def _learned(
     good = rivals(several, every, data) if len(every) > 1 else [0]
     beside = against(several[0], free, data) if free else None
     if beside is not None:  # what the data do not bear is no rival
-        good = [0, *(at for at in good[1:] if _borne(against(several[at], free, data)))]
+        good = [0, *(at for at in good[1:] if borne(against(several[at], free, data)))]
     read = [every[0], *(every[at].ordered(every[0]) for at in good[1:])]
     left_out = len(every) - len(good)
-    return read, _pattern(read, learned=True, of=several[0], left_out=left_out, beside=beside)
-
-
-def _borne(beside: Against | None) -> bool:
-    return beside is None or not (beside.dear or beside.astray)
+    others = [several[at] for at in good[1:]]
+    shared = beside is not None and share_latents(several[0], others, data, beside.steady)
+    return read, _pattern(read, learned=True, of=several[0], left_out=left_out, beside=beside, shared=shared)
 
 
 def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumption, ...]:
@@ -247,9 +258,10 @@ def _pattern(
     of: object = None,
     left_out: int = 0,
     beside: Against | None = None,
+    shared: bool = False,
 ) -> _Pattern:
     support = read[0].support
-    shared = [support.agreement(other.support) for other in read[1:]]
+    same = [support.agreement(other.support) for other in read[1:]]
     alone = np.flatnonzero(support.present.sum(axis=0) == 1)
     plain = _Pattern(
         support,
@@ -257,12 +269,13 @@ def _pattern(
         companions=(),
         single=tuple(int(k) for k in alone) if learned else (),
         staircase=support.staircase if learned else (),
-        needed=tuple(_needed(support, latent) for latent in range(support.latents)),
+        needed=tuple(needed_domains(support, latent) for latent in range(support.latents)),
         present=_domains(of),
-        agreement=min(shared) if shared else np.nan,
+        agreement=min(same) if same else np.nan,
         left_out=left_out,
         against=beside,
         names=names_of(of, support.latents),
+        shared=shared,
     )
     companions = tuple(_companions(read, latent, either=plain.borne) for latent in range(support.latents))
     pinned = tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions))
@@ -303,11 +316,6 @@ def _companions(read: Sequence[Reading], latent: int, *, either: bool) -> tuple[
     return tuple(sorted(left - {latent}))
 
 
-def _needed(support: MixingSupport, latent: int) -> int:
-    beside = support.present[support.present[:, latent]].any(axis=0)
-    return 2 * max(int(beside.sum()), 1) + 1
-
-
 def _domains(model: object) -> int:
     return model.latent_distributions().domains if isinstance(model, HasLatentDistributions) else 0
 
@@ -332,8 +340,8 @@ def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) ->
     held = Bound(size - len(open_ones), method="known support" if known else count)
     evidence = {"pinned latents": held}
     change = f"{2 * size + 1} domains with changes of their own, or variables that depend on fewer latents"
-    unstable = restarts > 1 and pattern.agreement < stable
-    if pattern.against is not None and not _borne(pattern.against):
+    unstable = restarts > 1 and pattern.agreement < stable and not pattern.shared
+    if pattern.against is not None and not borne(pattern.against):
         return _not_borne(pattern.against, change)
     if len(open_ones) == size or unstable:
         why = f"the mixing keeps none of the {size} latents apart from the others"
