@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.contracts import MixingSupport, PenalisesMixing
+from latentry.contracts import HasChannel, MixingSupport, PenalisesMixing
+from latentry.data import GaussianChannel
 from latentry.generators import sparse_law
 from latentry.identifiability import sparsity
+from latentry.identifiability.mixing_reading import share_latents
 
 CYCLE = np.array([[0.8, 0.6, 0, 0], [0, 0.7, 0.7, 0], [0, 0, 0.6, 0.8], [0.5, 0, 0, 0.9]])
 
@@ -53,9 +55,25 @@ def test_unclear_edges_count_for_neither_side():
     """An entry near the threshold may be an edge or none: what rests on it is not pinned."""
     table = CYCLE.copy()
     table[0, 2] = table[1, 0] = table[3, 1] = table[3, 2] = 0.09
-    assert sparsity(CYCLE).companions[0] == ()
-    assert sparsity(table).companions[0] == (1, 2)
-    assert sparsity(table).verdict.refuted
+    assert sparsity(CYCLE, edge=0.1).companions[0] == ()
+    assert sparsity(table, edge=0.1).companions[0] == (1, 2)
+    assert sparsity(table, edge=0.1).verdict.refuted
+
+
+def test_an_edge_begins_where_strengths_leave_a_gap():
+    """Between 0.09 and 0.5 nothing: what lies below is no edge, though 0.09 is near 0.1. Without a gap 0.1 counts."""
+    table = CYCLE.copy()
+    table[0, 2] = table[1, 0] = table[3, 1] = table[3, 2] = 0.09
+    found = sparsity(table)
+    assert found.edge == pytest.approx(np.sqrt(0.09 * 0.3))
+    assert found.accepted
+    even = np.geomspace(0.02, 0.9, 16).reshape(4, 4)
+    assert sparsity(even).edge == 0.1
+    shifted = np.where(
+        CYCLE > 0, 0.15 + 0.5 * CYCLE, 0.055
+    )  # a gap of a factor of more than 2 within a fixed doubt of 4
+    assert sparsity(shifted).accepted
+    assert not sparsity(shifted, edge=0.1).accepted
 
 
 def test_a_latent_in_one_variable_may_hide_others():
@@ -145,7 +163,7 @@ CYCLIC, OTHER = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[1, 1, 1]
         (0.05, 1.0, 0.0, True),  # more than slight, and within two standard errors, 0.1
         (0.05, 0.1, 0.0, False),  # more than both
         (0.3, 0.1, -0.3, True),  # a worse likelihood for fewer edges is a rival
-        (0.0, 0.1, 0.3, True),  # as good a likelihood with more edges is a rival
+        (0.0, 0.1, 0.3, True),  # as good a likelihood at a higher price, with as many edges, is a rival
         (-0.3, 0.1, 0.0, True),  # a better one is
     ],
 )
@@ -155,17 +173,114 @@ def test_restarts_that_ended_clearly_worse_do_not_count(rng, worse, wobble, pric
     second = Fitted(OTHER, base + worse + wobble * (-1.0) ** np.arange(400), price)
     audit = sparsity([Fitted(CYCLIC, base), second], rows)
     assert audit.left_out == (not counts)
-    expected = "restarts find different mixings" if counts else "Of 2 restarts 1 ended clearly worse, and no second"
+    expected = (
+        "restarts find different mixings" if counts else "Of 2 restarts 1 ended worse or with more edges, and no second"
+    )
     assert expected in audit.verdict.sentence
     assert audit.verdict.status == ("refuted" if counts else "cannot say")
+
+
+DENSER = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 1]])
+
+
+def test_as_likely_with_more_edges_is_no_rival(rng):
+    """Of explanations as likely as each other the sparsest is taken; a sparser one than the first is a rival."""
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    base = rng.normal(size=400)
+    sparse, dense = Fitted(CYCLIC, base), Fitted(DENSER, base)
+    assert sparsity([sparse, dense], rows).left_out == 1
+    assert sparsity([sparse, dense], rows).accepted
+    assert sparsity([dense, sparse], rows).left_out == 0
+    assert not sparsity([dense, sparse], rows).accepted
+
+
+CHAIN = np.array([[0.6, 0.7, 0], [0, 0.7, 0.7], [0, 0, 0.9]])
+
+
+@pytest.mark.parametrize(
+    ("lost", "wobble", "accepted", "words"),
+    [
+        (0.0, 0.1, True, "pins all 3 latents, as structural diversity asks"),
+        (0.008, 0.1, True, "structural diversity"),  # within two standard errors, 0.01
+        (
+            0.012,
+            0.1,
+            True,
+            "structural diversity",
+        ),  # more than that, and no more than two runs of a fit differ by: 0.015
+        (0.018, 0.2, True, "structural diversity"),  # more than that, within two standard errors, 0.02
+        (0.018, 0.1, False, "less likely by 0.018 ± 0.005 nats a row"),
+        (-0.1, 0.1, True, "structural diversity"),
+    ],
+)
+def test_fits_without_a_penalty_show_what_the_data_bear(rng, lost, wobble, accepted, words):
+    """A chain is no evidence by its form; one that is as likely as any map, with fewer edges than a staircase, is."""
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    base = rng.normal(size=400)
+    loss = base + lost + wobble * (-1.0) ** np.arange(400)
+    dense = [Fitted(np.ones((3, 3)), base), Fitted(np.ones((3, 3)), base + 1)]
+    found = sparsity([Fitted(CHAIN, loss), Fitted(CHAIN, loss)], rows, free=dense)
+    assert found.accepted == accepted
+    assert words in found.verdict.sentence
+    assert found.verdict.refuted != accepted
+    alone = sparsity([Fitted(CHAIN, loss), Fitted(CHAIN, loss)], rows)
+    assert not alone.accepted
+    assert sparsity(dense[0], rows, free=dense[:1]).against is None  # not with itself
+
+
+class Encoding(Fitted, HasChannel):
+    """The same, with latents for each row."""
+
+    def __init__(self, table, losses, latents):
+        super().__init__(table, losses)
+        self.latents = latents
+
+    def channel(self, X, y=None):
+        return GaussianChannel(self.latents, np.full_like(self.latents, 0.1))
+
+
+def test_latents_that_no_fit_without_a_penalty_shares_are_refused(rng):
+    """Fits without a penalty agree by about 0.98; as likely a pattern with latents farther from all of them is not borne."""
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    base, z = rng.normal(size=400), rng.normal(size=(400, 3))
+
+    def wobbled(by):
+        return z + by * rng.normal(size=(400, 3))
+
+    free = [Encoding(np.ones((3, 3)), base, wobbled(0.15)) for _ in range(3)]
+    near, far = (sparsity([Encoding(CHAIN, base, wobbled(by))] * 2, rows, free=free) for by in (0.02, 0.5))
+    assert near.accepted
+    assert not far.accepted
+    assert far.against.astray
+    assert "do not bear this pattern: its latents agree by 0.8" in far.verdict.sentence
+    other = CHAIN[:, [0, 1, 2]].copy()
+    other[1, 0], other[0, 1] = 0.6, 0.0  # F1 0.8 with the chain
+    pair = [Encoding(CHAIN, base, z), Encoding(other, base, wobbled(0.02))]
+    agreeing = sparsity(pair, rows, free=free)  # on the latents, not on the edges
+    assert agreeing.agreement == pytest.approx(0.8)
+    assert agreeing.accepted
+    without = sparsity(pair, rows, free=[Fitted(np.ones((3, 3)), base)])
+    assert "restarts find different mixings (F1 0.80" in without.verdict.sentence
+    assert share_latents(pair[0], pair[1:], rows, 0.9)
+    assert not share_latents(pair[0], [*pair[1:], Encoding(CHAIN, base, wobbled(3))], rows, 0.9)
+    assert not share_latents(pair[0], pair[1:], rows, np.nan)
+    lost = [*free[:1], Encoding(np.ones((3, 3)), base + 1, rng.normal(size=(400, 3)))]  # far worse: not compared with
+    assert np.isnan(sparsity([Encoding(CHAIN, base, z)] * 2, rows, free=lost).against.steady)
+
+
+def test_a_whole_staircase_or_two_alike_are_refused_however_likely(rng):
+    rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
+    base = rng.normal(size=400)
+    for table in (np.tril(np.ones((3, 3))), np.array([[0.9, 0.8, 0], [0.5, 0.5, 0.0], [0, 0, 0.9]])):
+        assert not sparsity([Fitted(table, base)] * 2, rows, free=[Fitted(np.ones((3, 3)), base)]).accepted
 
 
 def test_those_that_count_are_counted(rng):
     rows = lt.Dataset(rng.normal(size=(400, 3)), domain=np.arange(400) % 2)
     base = rng.normal(size=400)
     audit = sparsity([Fitted(CYCLIC, base), Fitted(OTHER, base + 1), Fitted(CYCLIC[:, [1, 2, 0]], base)], rows)
-    assert "Of 3 restarts 1 ended clearly worse, the 2 that count agree." in audit.verdict.sentence
-    assert "1 more ended clearly worse" in str(audit)
+    assert "Of 3 restarts 1 ended worse or with more edges, the 2 that count agree." in audit.verdict.sentence
+    assert "1 more ended worse or with more edges" in str(audit)
     assert "2 restarts, 1 left out" in audit.verdict.evidence["pinned latents"].method
 
 

@@ -12,7 +12,6 @@ from latentry.models import choose_sparsity
 from latentry.models.cgvae.losses import AnchoredManifold, Penalties, changes, mixing_strengths
 from latentry.models.cgvae.module import all_but_given
 from latentry.models.networks import NegativeElbo
-from latentry.models.selection.choose_sparsity import choose_weight
 from latentry.nets import SparsityTerm
 
 pytestmark = pytest.mark.long
@@ -191,33 +190,6 @@ def test_laws_of_free_form():
     assert "free form" in model.latent_distributions().promise
 
 
-def test_the_weight_is_chosen_by_likelihood_then_stability():
-    # within a standard error of the best: the steadiest
-    assert choose_weight((0.0, 0.001, 0.009, 0.003), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 0.9)) == 2
-    # equally steady: the larger weight
-    assert choose_weight((0.0, 0.001, 0.009), (0.0, 0.01, 0.01), stability=(0.9, 0.901, 0.6)) == 1
-    with pytest.raises(lt.DataError, match="no weight has a finite score"):
-        choose_weight((np.nan, np.nan), (np.nan, np.nan), stability=(0.5, 0.5))
-    # what is worse by more than that is out of the running, however steady
-    assert choose_weight((0.0, 0.001, 0.3, 0.011), (0.0, 0.01, 0.01, 0.01), stability=(0.6, 0.7, 1.0, 1.0)) == 1
-
-
-@pytest.mark.usefixtures("few_tries")
-def test_the_price_of_an_edge_decides_between_weights(data):
-    """At no price the best likelihood wins; at a high one the fewest edges do."""
-    settings = SMALL | {"epochs": 2}
-    paths = [
-        choose_sparsity(lt.CGVAE().set_params(**settings), data, path=(0.0, 2.0), starts=2, price=p)
-        for p in (0.0, 50.0)
-    ]
-    free, dear = paths
-    counts = np.array([one.edge_count(data.split(0.8, 0.2, seed=0)[1]) for one in dear.best])
-    for path, price in ((free, 0.0), (dear, 50.0)):  # the same fits, judged at other prices
-        judged = price * counts - np.array(path.scores)
-        assert np.allclose(path.losses, judged - judged.min(), atol=1e-3)
-    assert dear.weight == dear.weights[int(np.argmin(counts))]
-
-
 @pytest.mark.usefixtures("few_tries")
 def test_a_path_of_weights(data):
     settings = SMALL | {"epochs": 2}  # weights, starts and support: that all of it fits together
@@ -228,9 +200,14 @@ def test_a_path_of_weights(data):
     assert path.restarts[0] is path.model
     assert len(path.restarts) == 2
     assert path.rows == 160
-    assert all(-1 <= value <= 1 for value in path.stability)
-    assert min(path.losses) == 0
+    assert path.free[0] is path.best[0]
+    assert path.losses[0] == 0
+    assert path.refusals[0] == ""
+    assert (path.weight == 0.1) == (path.refusals[1] == "")
     assert "chosen by 160 rows set aside" in repr(path)
+    for fit in (path.fits[0][0], path.fits[1][0]):  # all end without the penalty: what the weights are compared by
+        last = fit.phases()[-1]
+        assert (last.name, last.epochs, last.loss.penalties.sparse) == ("released", 1, False)
 
 
 def fit(rows, **changes):
@@ -250,7 +227,7 @@ def fit(rows, **changes):
         (lambda d: fit(d, mixing_penalty__threshold=0), "threshold=0: not a number above 0"),
         (lambda d: fit(d, mixing_penalty__start="liner"), "did you mean 'linear'"),
         (lambda d: fit(d, mixing_penalty__relax=1.5), "relax=1.5: not a number of at least 0 of at most 1"),
-        (lambda d: choose_sparsity(lt.CGVAE(), d, price=-1), "price=-1"),
+        (lambda d: fit(d, mixing_penalty__release=-1), "release=-1: not a number of at least 0"),
         (lambda d: fit(d, mixing_penalty__penalty_rows=0), "penalty_rows=0"),
         (lambda d: fit(d, mixing_penalty__directions=0), "directions=0"),
         (lambda d: fit(d, latent_dim=4), "more latents than a row holds numbers"),

@@ -89,6 +89,31 @@ class MixingSupport:
                 return tuple(known)
             known += alone
 
+    @property
+    def diverse(self) -> np.ndarray:
+        """Return, for each latent, whether no other acts on the same variables: structural diversity, (latents,).
+
+        Weaker than structural sparsity, since the variables of one latent may be among those of another (Zheng et al.,
+        *Diverse dictionary learning*, 2026). A map that adds no edge may mix into a latent those that act on all of its
+        variables, and no others. If no two act on the same ones this is an order, and independence ends it: given the
+        latents before it, the only increasing map that keeps the distribution of a latent is one of that latent alone.
+
+        >>> MixingSupport([[1, 1, 0], [0, 1, 1], [0, 0, 1]]).diverse, MixingSupport([[1, 1], [1, 1]]).diverse
+        (array([ True,  True,  True]), array([False, False]))
+        """
+        _, which, count = np.unique(self.present, axis=1, return_inverse=True, return_counts=True)
+        alone: np.ndarray = (count[which.reshape(-1)] == 1) & self.present.any(axis=0)
+        return alone
+
+    @property
+    def free_edges(self) -> int:
+        """Return the edges of a whole staircase, with which any data can be explained: all but n(n - 1)/2 of them.
+
+        >>> MixingSupport(np.ones((4, 4))).free_edges
+        10
+        """
+        return self.observed * self.latents - self.latents * (self.latents - 1) // 2
+
     def agreement(self, other: MixingSupport) -> float:
         """Return F1 of the edges: 1 when both patterns are the same, 0 when they have none in common.
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from latentry.contracts import HasChannel, HasLatentDistributions, HasMixing, MixingSupport, PenalisesMixing, names_of
+from latentry.contracts import HasChannel, HasLatentDistributions, MixingSupport, names_of
 from latentry.data import Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
+from latentry.identifiability.mixing_reading import (
+    Against,
+    Mixed,
+    Reading,
+    Rows,
+    against,
+    borne,
+    needed_domains,
+    readings,
+    rivals,
+    share_latents,
+)  # fmt: skip
 from latentry.identifiability.sufficient_changes.measured_moments import from_rows
 
 __all__ = ["SparsityAudit", "sparsity"]
-
-_CLEAR = 2.0  # an edge is clear at twice the threshold or at half of it; between, it may be read as either
-_SLIGHT = 0.005  # nats for each observed number: two runs of one fit differ by that
-
-Mixed: TypeAlias = HasMixing | np.ndarray  # a model with a mixing, or strengths (observed, latents)
-Rows: TypeAlias = Dataset | ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +43,24 @@ class _Pattern:
     present: int
     agreement: float
     left_out: int
+    against: Against | None
     names: tuple[str, ...]
+    shared: bool  # whether restarts agree on the latents as well as fits without a penalty do
 
     def listed(self, latents: Sequence[int]) -> str:
         """Return latents in words."""
         words = [self.names[k] for k in latents]
         return f"latent {words[0]}" if len(words) == 1 else f"latents {', '.join(words[:-1])} and {words[-1]}"
+
+    @property
+    def borne(self) -> bool:
+        """Whether rows were seen to bear the pattern: as likely as without a penalty, and sparser than what explains any data."""
+        return self.against is not None and borne(self.against) and self.support.edges < self.support.free_edges
+
+    @property
+    def empty(self) -> bool:
+        """Whether the pattern is a staircase that nothing but its form speaks for."""
+        return len(self.staircase) == len(self.pinned) and not self.borne
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +76,9 @@ class SparsityAudit:
         frequency: Fraction of restarts in which each edge is there, their latents matched to the first's.
         agreement: F1 of the edges of the worst restart; NaN with one restart.
         pinned: For each latent, whether some of its variables leave it alone for every other latent, in every restart and
-            however unclear edges are read.
-        companions: For each latent, others that may act on all of its variables.
+            however unclear edges are read; of a pattern that is as likely as fits without a penalty, whether some
+            variable shows one of the two alone.
+        companions: For each latent, others that may act on all of its variables (of such a pattern: on the same ones).
         single: Latents that act on one variable only: whatever else acts on it can hide in them.
         staircase: Latents that can be read off one after another, each alone in a variable once those before it are known.
             Any data have an explanation in which all can: such a pattern, if it was learned, shows nothing.
@@ -68,8 +86,10 @@ class SparsityAudit:
             some variable of its own.
         present: Domains there are; 0 if unknown.
         notes: One sentence for each latent.
-        edge: Threshold of a strength.
-        left_out: Fits that ended clearly worse than the first, and do not count as restarts.
+        edge: Threshold of a strength in the first restart.
+        left_out: Fits that ended clearly worse than the first or with more edges, and do not count as restarts.
+        against: The first beside fits without a penalty; None if there are none to compare with.
+        accepted: Whether the pattern pins all latents and nothing is held against it but that it was learned.
     """
 
     verdict: Verdict
@@ -86,16 +106,17 @@ class SparsityAudit:
     notes: tuple[str, ...]
     edge: float
     left_out: int = 0
+    against: Against | None = None
+    accepted: bool = False
 
     @property
     def could_be_supported(self) -> bool:
-        """Return whether restarts that agree pin every latent, in more than one variable each."""
-        open_ones = not all(self.pinned) or bool(self.single) or len(self.staircase) == len(self.pinned)
-        return self.verdict.status == "cannot say" and not open_ones and not np.isnan(self.agreement)
+        """Return whether restarts that agree pin every latent, and nothing else is held against the pattern."""
+        return self.accepted and self.verdict.status == "cannot say" and not np.isnan(self.agreement)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data for a JSON file."""
-        plain = {name: value for name, value in vars(self).items() if name not in ("verdict", "support")}
+        plain = {name: value for name, value in vars(self).items() if name not in ("verdict", "support", "against")}
         arrays = {name: value.tolist() for name, value in plain.items() if isinstance(value, np.ndarray)}
         agreement = None if np.isnan(self.agreement) else self.agreement
         verdict, support = self.verdict.to_json(), self.support.present.tolist()
@@ -108,9 +129,8 @@ class SparsityAudit:
             else f"edges of the restarts agree at F1 {self.agreement:.2f} or better"
         )
         if self.left_out:
-            stable += (
-                f"; {self.left_out} more ended clearly worse and {'does' if self.left_out == 1 else 'do'} not count"
-            )
+            verb = "does" if self.left_out == 1 else "do"
+            stable += f"; {self.left_out} more ended worse or with more edges and {verb} not count"
         return "\n".join([str(self.verdict), f"{self.support}; {stable}", *self.notes])
 
 
@@ -118,7 +138,8 @@ def sparsity(
     models: Mixed | Sequence[Mixed] | MixingSupport,
     data: Rows = None,
     *,
-    edge: float = 0.1,
+    free: Sequence[Mixed] = (),
+    edge: float | None = None,
     stable: float = 0.9,
     level: float = 0.05,
     seed: int = 0,
@@ -134,16 +155,27 @@ def sparsity(
     truth. A latent that acts on one variable only may hide whatever else acts on that variable, and then looks pinned.
     Edges that are neither clear nor clearly absent count for neither side. Restarts that explain the rows clearly worse
     than the first one (a lower likelihood and a higher penalised loss, both by more than two standard errors and 0.005 nats
-    for each observed number) do not count: they were stuck.
+    for each observed number) do not count: they were stuck. Nor do those that are as likely with more edges: of equally
+    likely explanations the theorem takes the sparsest.
+
+    Fits without a penalty, ``free``, show whether the data bear the pattern. One that is less likely than the best of them
+    by more than two standard errors and 0.005 nats for each observed number is the penalty's, and refuted; so is one whose
+    latents are farther from those of each of them than these are from each other, on average; neither counts as a rival.
+    One that is as likely, with fewer edges than a whole staircase, has paid for what a staircase or a hidden latent would
+    cost, so that the weaker condition of structural diversity is enough: no two latents act on the same variables
+    (:attr:`MixingSupport.diverse`).
 
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
             the pattern is stable; strengths (observed, latents) of one or several fits; or a known MixingSupport.
         data: Rows at which mixings are read; held out, if the strengths are to be those of new rows. With their domains, in a
             Dataset, restarts that ended worse can be recognised and left out.
+        free: Fits of the same rows without a penalty, such as ``choose_sparsity(...).free``.
         edge: Strength above which there is an edge: a change of one deviation in the latent moves the variable by this
-            fraction of its own deviation.
-        stable: Least F1 between the edges of restarts that counts as stable.
+            fraction of its own deviation. By default the middle of the widest gap that the strengths of a fit leave at
+            the rows given, between 0.03 and 0.3; 0.1 where they leave none of a factor 2.
+        stable: Least F1 between the edges of restarts that counts as stable; with ``free``, restarts whose latents agree
+            as well as those of fits without a penalty do are stable too.
         level: Of the tests of assumptions together.
         seed: Of samples and folds in these tests.
 
@@ -162,22 +194,35 @@ def sparsity(
     refuted: sparsity does not help here: the mixing keeps none of the 3 latents apart from the others.
     """
     for name, value in (("edge", edge), ("stable", stable)):
-        if not isinstance(value, (int, float)) or not 0 < value < 1:
+        if (name, value) != ("edge", None) and (not isinstance(value, (int, float)) or not 0 < value < 1):
             raise DataError(f"{name}={value!r}: is out of range. Give a number between 0 and 1.")
     if isinstance(models, MixingSupport):
-        known, tables = True, [models.present.astype(float)]
-        pattern = _pattern(tables, edge, learned=False)
+        several: list[Mixed] = []
+        read = [Reading(models.present.astype(float), 0.1)]
+        pattern = _pattern(read, learned=False)
     else:
-        several: list[Mixed] = list(models) if isinstance(models, Sequence) else [models]
-        known, tables = False, _strengths(several, data)
-        good = _as_good(several, data) if len(tables) > 1 else [0]
-        left_out = len(tables) - len(good)
-        tables = _matched([tables[at] for at in good], edge)
-        pattern = _pattern(tables, edge, learned=True, of=several[0], left_out=left_out)
-    audit = _audit(pattern, tables, edge, known=known, stable=stable)
-    if known or not audit.could_be_supported:
+        several = list(models) if isinstance(models, Sequence) else [models]
+        read, pattern = _learned(several, data, free, edge)
+    audit = _audit(pattern, read, known=not several, stable=stable)
+    if not several or not audit.could_be_supported:
         return audit
     return replace(audit, verdict=_weighed(audit.verdict, _assumed(several[0], data, level, seed)))
+
+
+def _learned(
+    several: list[Mixed], data: Rows, free: Sequence[Mixed], edge: float | None
+) -> tuple[list[Reading], _Pattern]:
+    """Read the restarts that count, their latents in the order of the first's."""
+    every = readings(several, data, edge)
+    good = rivals(several, every, data) if len(every) > 1 else [0]
+    beside = against(several[0], free, data) if free else None
+    if beside is not None:  # what the data do not bear is no rival
+        good = [0, *(at for at in good[1:] if borne(against(several[at], free, data)))]
+    read = [every[0], *(every[at].ordered(every[0]) for at in good[1:])]
+    left_out = len(every) - len(good)
+    others = [several[at] for at in good[1:]]
+    shared = beside is not None and share_latents(several[0], others, data, beside.steady)
+    return read, _pattern(read, learned=True, of=several[0], left_out=left_out, beside=beside, shared=shared)
 
 
 def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumption, ...]:
@@ -207,36 +252,44 @@ def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:
 
 
 def _pattern(
-    tables: Sequence[np.ndarray], edge: float, *, learned: bool, of: object = None, left_out: int = 0
+    read: Sequence[Reading],
+    *,
+    learned: bool,
+    of: object = None,
+    left_out: int = 0,
+    beside: Against | None = None,
+    shared: bool = False,
 ) -> _Pattern:
-    support = MixingSupport(tables[0] > edge)
-    shared = [support.agreement(MixingSupport(table > edge)) for table in tables[1:]]
-    agreement = min(shared) if shared else np.nan
-    companions = tuple(_companions(tables, latent, edge) for latent in range(support.latents))
+    support = read[0].support
+    same = [support.agreement(other.support) for other in read[1:]]
     alone = np.flatnonzero(support.present.sum(axis=0) == 1)
-    return _Pattern(
+    plain = _Pattern(
         support,
-        pinned=tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions)),
-        companions=companions,
+        pinned=(),
+        companions=(),
         single=tuple(int(k) for k in alone) if learned else (),
         staircase=support.staircase if learned else (),
-        needed=tuple(_needed(support, latent) for latent in range(support.latents)),
+        needed=tuple(needed_domains(support, latent) for latent in range(support.latents)),
         present=_domains(of),
-        agreement=agreement,
+        agreement=min(same) if same else np.nan,
         left_out=left_out,
+        against=beside,
         names=names_of(of, support.latents),
+        shared=shared,
     )
+    companions = tuple(_companions(read, latent, either=plain.borne) for latent in range(support.latents))
+    pinned = tuple(not others and bool(support.present[:, k].any()) for k, others in enumerate(companions))
+    return replace(plain, pinned=pinned, companions=companions, single=() if plain.borne else plain.single)
 
 
-def _audit(
-    pattern: _Pattern, tables: Sequence[np.ndarray], edge: float, *, known: bool, stable: float
-) -> SparsityAudit:
+def _audit(pattern: _Pattern, read: Sequence[Reading], *, known: bool, stable: float) -> SparsityAudit:
     notes = tuple(_note(pattern, latent) for latent in range(pattern.support.latents))
+    verdict = _verdict(pattern, len(read), known=known, stable=stable)
     return SparsityAudit(
-        _verdict(pattern, len(tables), known=known, stable=stable),
+        verdict,
         support=pattern.support,
-        strength=np.mean(tables, axis=0),
-        frequency=np.mean([table > edge for table in tables], axis=0),
+        strength=np.mean([one.table for one in read], axis=0),
+        frequency=np.mean([one.support.present for one in read], axis=0),
         agreement=pattern.agreement,
         pinned=pattern.pinned,
         companions=pattern.companions,
@@ -245,84 +298,22 @@ def _audit(
         needed=pattern.needed,
         present=pattern.present,
         notes=notes,
-        edge=edge,
+        edge=read[0].edge,
         left_out=pattern.left_out,
+        against=pattern.against,
+        accepted=not verdict.refuted and all(pattern.pinned) and not pattern.single and not pattern.empty,
     )
 
 
-def _strengths(models: Sequence[Mixed], data: Rows) -> list[np.ndarray]:
-    if not models:
-        raise DataError("models: is empty. Give at least one.")
-    tables = [_table(model, data) for model in models]
-    for number, table in enumerate(tables):
-        if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all() or (table < 0).any():
-            raise DataError(
-                f"strengths of restart {number} are not a table (observed, latents) of finite numbers of at least 0. "
-                "Give one."
-            )
-        if table.shape != tables[0].shape:
-            raise DataError(
-                f"restart {number} has shape {table.shape} and restart 0 has {tables[0].shape}. "
-                "Give fits of the same variables with as many latents."
-            )
-    return tables
-
-
-def _as_good(models: Sequence[Mixed], data: Rows) -> list[int]:
-    """Return the restarts that count beside the first: all but those that explain the rows clearly worse.
-
-    Clearly worse is a likelihood that is lower, and a penalised loss that is higher, each by more than two standard errors
-    and by more than two runs of one fit differ. Such a fit was stuck, and its mixing is no rival explanation of the data.
-    Strengths without a model, and fits that cannot score these rows, all count.
-    """
-    priced = [model for model in models if isinstance(model, PenalisesMixing)]
-    if not isinstance(data, Dataset) or data.domain is None or len(priced) < len(models):
-        return list(range(len(models)))
-    try:
-        losses = [(-model.score_rows(data), model.penalised_rows(data)) for model in priced]
-    except DataError:  # a domain that no fit has seen has a mixing, and no score
-        return list(range(len(models)))
-    slight = _SLIGHT * data.layout.size
-    pairs = [[_clearly(mine - first, slight) for mine, first in zip(loss, losses[0], strict=True)] for loss in losses]
-    return [at for at, worse in enumerate(pairs) if not all(worse)]
-
-
-def _clearly(worse: np.ndarray, slight: float) -> bool:
-    return bool(worse.mean() > max(slight, 2 * worse.std() / np.sqrt(len(worse))))
-
-
-def _table(model: Mixed, data: Rows) -> np.ndarray:
-    if isinstance(model, np.ndarray):
-        return np.asarray(model, dtype=np.float64)
-    if not isinstance(model, HasMixing):
-        raise DataError(
-            f"models={type(model).__name__}: has no mixing. Use a model with mixing(data), such as CGVAE, or give strengths."
-        )
-    if data is None:
-        raise DataError("data=None: a mixing is computed at some rows. Give them.")
-    return np.asarray(model.mixing(data), dtype=np.float64)
-
-
-def _matched(tables: list[np.ndarray], edge: float) -> list[np.ndarray]:
-    """Return the tables of all restarts, with latents in the order of the first."""
-    first = MixingSupport(tables[0] > edge)
-    orders = [first.matched(MixingSupport(table > edge))[1] for table in tables[1:]]
-    return [tables[0], *(table[:, order] for table, order in zip(tables[1:], orders, strict=True))]
-
-
-def _companions(tables: Sequence[np.ndarray], latent: int, edge: float) -> tuple[int, ...]:
-    """Return the latents that no variable clearly keeps out, in some restart."""
+def _companions(read: Sequence[Reading], latent: int, *, either: bool) -> tuple[int, ...]:
+    """Return the latents that no variable clearly keeps out, in some restart; or none keeps ``either`` out of the other."""
     left: set[int] = set()
-    for table in tables:
-        seen, absent = table[:, latent] > _CLEAR * edge, table < edge / _CLEAR
-        apart = (seen[:, None] & absent).any(axis=0)
+    for one in read:
+        apart = (one.seen[:, [latent]] & one.absent).any(axis=0)
+        if either:
+            apart |= (one.absent[:, [latent]] & one.seen).any(axis=0)
         left |= set(np.flatnonzero(~apart).tolist())
     return tuple(sorted(left - {latent}))
-
-
-def _needed(support: MixingSupport, latent: int) -> int:
-    beside = support.present[support.present[:, latent]].any(axis=0)
-    return 2 * max(int(beside.sum()), 1) + 1
 
 
 def _domains(model: object) -> int:
@@ -349,14 +340,16 @@ def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) ->
     held = Bound(size - len(open_ones), method="known support" if known else count)
     evidence = {"pinned latents": held}
     change = f"{2 * size + 1} domains with changes of their own, or variables that depend on fewer latents"
-    unstable = restarts > 1 and pattern.agreement < stable
+    unstable = restarts > 1 and pattern.agreement < stable and not pattern.shared
+    if pattern.against is not None and not borne(pattern.against):
+        return _not_borne(pattern.against, change)
     if len(open_ones) == size or unstable:
         why = f"the mixing keeps none of the {size} latents apart from the others"
         if unstable:
             why = f"restarts find different mixings (F1 {pattern.agreement:.2f}, declared {stable:g})"
             evidence = {"agreement": Bound(pattern.agreement, method="on the rows given")}
         return Verdict("refuted", f"sparsity does not help here: {why}.", evidence, change)
-    if len(pattern.staircase) == size:
+    if pattern.empty:
         left = f"; it leaves {pattern.listed(open_ones)} open" if open_ones else ""
         sentence = f"sparsity does not help here: the recovered mixing is a staircase, as some explanation of any data is{left}."
         return Verdict("refuted" if open_ones else "cannot say", sentence, evidence, change)
@@ -374,9 +367,21 @@ def _verdict(pattern: _Pattern, restarts: int, *, known: bool, stable: float) ->
     )
     if pattern.left_out:
         agree = "and no second one confirms it" if restarts == 1 else f"the {restarts} that count agree"
-        once = f" Of {restarts + pattern.left_out} restarts {pattern.left_out} ended clearly worse, {agree}."
-    sentence = f"the recovered mixing pins all {size} latents, as structural sparsity asks of the true one.{once}"
+        once = f" Of {restarts + pattern.left_out} restarts {pattern.left_out} ended worse or with more edges, {agree}."
+    asks = "structural diversity" if pattern.borne and not pattern.support.pinned.all() else "structural sparsity"
+    sentence = f"the recovered mixing pins all {size} latents, as {asks} asks of the true one.{once}"
     return Verdict("cannot say", sentence, evidence, "restarts, and domains enough to identify by changes alone")
+
+
+def _not_borne(beside: Against, change: str) -> Verdict:
+    """Refute a pattern that is less likely than fits without a penalty, or whose latents are none of theirs."""
+    if beside.dear:
+        why = f"it is less likely by {beside.cost:.3f} ± {beside.error:.3f} nats a row than the best fit without a penalty"
+        evidence = {"likelihood lost": Bound(beside.cost, method="on the rows given, against fits without a penalty")}
+    else:
+        why = f"its latents agree by {beside.nearest:.2f} with those of fits without a penalty, these by {beside.steady:.2f}"
+        evidence = {"agreement": Bound(beside.nearest, method="with the nearest fit without a penalty")}
+    return Verdict("refuted", f"the data do not bear this pattern: {why}.", evidence, change)
 
 
 def _open_sentence(pattern: _Pattern, open_ones: Sequence[int]) -> str:

@@ -82,6 +82,7 @@ _MOVES = 0.15  # change of a distribution above which its latent is said to chan
 _LOOK = 2000  # rows at which the mixing is read
 _START, _STARTS = 20_000, 3  # rows from which linear unmixings are estimated, and how many are begun with
 _LIGHT = 0.02  # largest weight of an edge in that search: what a bent map bears, a linear one may not
+_GENTLE = 0.4  # of the learning rate, without the penalty at the end
 _LARGEST = 50  # latents above which the search for them would take minutes
 
 
@@ -299,11 +300,13 @@ class CGVAE(
         rates, beta = self.training.rates, self.training.beta
         fast: Rates = {**rates, "direction": self.flow.direction}
         if self.priors.facts.exact:
-            return self._relaxed("fit", SparseLikelihood, self.epochs, self.learning_rate, all_but_given, fast)
+            fit = self._relaxed("fit", SparseLikelihood, self.epochs, self.learning_rate, all_but_given, fast)
+            return (*fit, *self._released(SparseLikelihood, self.learning_rate, fast))
         hide = self.networks.hide(len(self.record_.layout.shapes))
         slow, bound = 0.4 * self.learning_rate, partial(SparseBound, NegativeBound(beta, 1, hide))
         if self.estimation == "elbo":
-            return self._relaxed("fit", bound, self.epochs, slow, all_but_given, rates)
+            fit = self._relaxed("fit", bound, self.epochs, slow, all_but_given, rates)
+            return (*fit, *self._released(bound, slow, rates))
         epochs = {name: max(1, round(part * self.epochs)) for name, part in STAGES.items()}
         manifold = AnchoredManifold(NegativeElbo(beta, hide), anchored=len(self.priors.facts.starts) > 0)
         moving = only("inner.flow", "inner.prior")
@@ -311,6 +314,7 @@ class CGVAE(
             Phase("manifold", manifold, epochs["manifold"], slow, trainable=only("inner.networks"), **rates),
             *self._relaxed("identify", SparseIdentify, epochs["identify"], self.learning_rate, moving, fast),
             *self._relaxed("joint", bound, epochs["joint"], slow, all_but_given, rates, begun=True),
+            *self._released(bound, slow, rates),
         )
 
     def _relaxed(
@@ -334,6 +338,14 @@ class CGVAE(
             for title, part, length in parts
             if length
         )
+
+    def _released(self, loss: Callable[[Penalties], Loss], rate: float, rates: Rates) -> tuple[Phase, ...]:
+        """A phase without the sparsity term, slower, so that it stays near what was found."""
+        length = round(self.mixing_penalty.release * self.epochs)
+        if not length:
+            return ()
+        without = replace(self._penalties(self.mixing_penalty.term), sparse=False)
+        return (Phase("released", loss(without), length, _GENTLE * rate, trainable=all_but_given, **rates),)
 
     def _penalties(self, term: SparsityTerm) -> Penalties:
         return Penalties(self.sparsity > 0, float(self.domain_prior.mask), term, self.mixing_penalty.penalty_rows)
@@ -472,10 +484,10 @@ class CGVAE(
         Returns:
             One number a row.
         """
-        ended = self.phases()[-1].loss
-        assert isinstance(ended, (SparseLikelihood, SparseBound))
+        losses = [phase.loss for phase in self.phases() if isinstance(phase.loss, (SparseLikelihood, SparseBound))]
+        kind = next((loss.penalties.term.kind for loss in reversed(losses) if loss.penalties.sparse), "l1")
         some = X.take(_some(len(X)))
-        price = self.sparsity * self._penalties_of(some, ended.penalties.term.kind)
+        price = self.sparsity * self._penalties_of(some, kind)
         penalised: np.ndarray = price - self.score_rows(some)
         return penalised
 

@@ -20,6 +20,8 @@ class MixingPenalty(Settings):
         kind: "l1"; "l2" (no sparsity, for comparison); "capped" (counts strengths above ``threshold``).
         relax: Fraction of the epochs, at the end, in which an "l1" penalty becomes a "capped" one: how many edges there are,
             no longer how strong they are. Of a staged fit, of the stage that identifies; its joint stage counts throughout.
+        release: Epochs without the penalty after all others, slower, as a fraction of ``epochs``: edges that nothing but the
+            penalty held down come back, and the likelihood is that of the best map near the sparse one.
         threshold: Strength from which an edge counts whole under "capped".
         derivative: "exact", "random" (a few axes a row, for images) or "differences"; see ``nets.SparsityTerm``.
         directions: Axes drawn for each row under the latter two, or worked on at once under "exact".
@@ -30,6 +32,7 @@ class MixingPenalty(Settings):
 
     kind: str = "l1"
     relax: float = 0.5
+    release: float = 0.0
     threshold: float = 0.1
     derivative: str = "exact"
     directions: int | None = None
@@ -40,6 +43,7 @@ class MixingPenalty(Settings):
     constraints: ClassVar[Mapping[str, Rule]] = {
         "kind": Choice(PENALTIES),
         "relax": Real(least=0, most=1),
+        "release": Real(least=0, most=1),
         "threshold": Real(above=0),
         "derivative": Choice(("exact", "random", "differences")),
         "directions": Whole(1, none=True),
