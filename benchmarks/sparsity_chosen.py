@@ -157,13 +157,13 @@ def report(rows: list[dict[str, object]]) -> str:
             f"`generators.sparse_mixing`, four latents, {ROWS:,} rows in all domains together; mean Spearman correlation (MCC) "
             "of found and true latents, best one-to-one pairing, on the fifth of the rows that no fit and no choice saw. "
             f"`choose_sparsity` with λ = 0 and 0.02, {STARTS} starts each, {EPOCHS} epochs instead of 150, which is cheap: "
-            "both columns are lower than those of sparse_mixing.md. The rule was made on seed 10 of four of these rows. Four of the "
-            "runs were made before two standard errors were widened to what fits without a penalty differ by; none of their "
+            "both columns are lower than those of sparse_mixing.md. The rule was made on seed 10 of four of these rows. Four of "
+            "the runs were made before two standard errors were widened to what fits without a penalty differ by; none of their "
             "choices depends on it. One or two seeds a row are a first look, and no rate.",
             choices(rows),
             "## The audit\n\n`identifiability.sparsity` on each fit, the other starts of its weight as restarts and the "
-            "fits without a penalty to compare with (`free=`), where fits were kept. That restarts may agree on the latents instead of "
-            "the edges was added after seed 61 of the first row had been seen, so that its three fits are no fresh evidence.\n\n"
+            "fits without a penalty to compare with (`free=`), where fits were kept. That restarts may agree on the latents "
+            "instead of the edges was added after seed 61 of the first row had been seen: its fits are no fresh evidence.\n\n"
             + audits(rows),
             "The best start of each weight:\n\n" + verdicts(rows),
             provenance(),
