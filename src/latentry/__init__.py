@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         certificate,
         data,
         datasets,
+        discovery,
         evidence,
         generators,
         graphs,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from latentry.certificate import Certificate, Matching, certify  # type: ignore[no-redef]
     from latentry.certificate import match_latents as match
     from latentry.data import CategoricalChannel, Dataset, GaussianChannel, read
+    from latentry.discovery import Discovery, discover  # type: ignore[no-redef]
     from latentry.errors import CheckpointError, DataError, DataWarning, LatentryError, TrainingDiverged
     from latentry.identifiability import mcc
     from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
@@ -44,6 +46,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "Dataset",
+    "Discovery",
     "GaussianChannel",
     "IFlow",
     "LatentryError",
@@ -54,6 +57,8 @@ __all__ = [
     "certify",
     "data",
     "datasets",
+    "discover",
+    "discovery",
     "entropy",
     "evidence",
     "generators",
@@ -79,6 +84,7 @@ _ROOMS = (
     "contracts",
     "data",
     "datasets",
+    "discovery",
     "errors",
     "evidence",
     "generators",
@@ -95,6 +101,7 @@ _ROOMS = (
 _NAMES = {
     "certificate": ("Certificate", "Matching", "certify"),
     "data": ("CategoricalChannel", "Dataset", "GaussianChannel", "read"),
+    "discovery": ("Discovery", "discover"),
     "errors": ("CheckpointError", "DataError", "DataWarning", "LatentryError", "TrainingDiverged"),
     "identifiability": ("mcc",),
     "information": ("entropy", "independence_test", "mutual_information", "pairwise", "total_correlation"),

@@ -19,7 +19,10 @@ def test_the_better_model_is_chosen_by_rows_that_none_saw():
     """Sources with changing spreads: a prior that only moves cannot follow."""
     data = lt.generators.segments(domains=4, rows_per_domain=200, latents=2, layers=1, seed=0)
     found = choose(
-        [lt.IFlow().set_params(**SMALL, prior="mean"), lt.IFlow().set_params(**SMALL, prior="variance")], data, seed=1
+        [lt.IFlow().set_params(**SMALL, prior="mean"), lt.IFlow().set_params(**SMALL, prior="variance")],
+        data,
+        folds=1,
+        seed=1,
     )
     assert found.model.prior == "variance"
     assert found.scores[1] > found.scores[0] + 2 * found.errors[0]
@@ -31,9 +34,20 @@ def test_the_better_model_is_chosen_by_rows_that_none_saw():
     assert "best" in repr(found)
 
 
+def test_few_rows_are_each_set_aside_once_and_groups_stay_whole():
+    rows = lt.generators.segments(domains=2, rows_per_domain=30, latents=2, layers=1, seed=0)
+    data = rows.with_groups(np.repeat(np.arange(12), 5))
+    found = choose([lt.VAE(latent_dim=1, hidden=(4,), epochs=2, progress=False)] * 2, data)
+    assert (found.folds, found.rows) == (5, 60)
+    assert found.errors == (0, 0)
+    assert found.model.record_.rows == 60, "the best is fitted to all rows"
+    assert "5 parts" in repr(found)
+
+
 BAD = {
     "none": ([], {}, "give a list of models"),
     "strange": (["iflow"], {}, "'iflow' is not a model"),
+    "folds": ([lt.IFlow().set_params(**SMALL)], {"folds": 0}, "folds=0"),
     "fraction": ([lt.IFlow().set_params(**SMALL)], {"fraction": 0}, "fraction=0"),
     "kinds": ([lt.IFlow().set_params(**SMALL), lt.VAE(latent_dim=1, hidden=(4,), epochs=1)], {}, "not of one kind"),
 }

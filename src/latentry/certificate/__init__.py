@@ -4,6 +4,7 @@ from latentry.certificate.audits import PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.certify import certify
 from latentry.certificate.matching import Matching, Partner, match_latents
+from latentry.certificate.opening import Opening, OpeningTable
 from latentry.certificate.question import Part
 from latentry.certificate.recheck import Comparison, check
 from latentry.certificate.schema import SCHEMA
@@ -21,6 +22,8 @@ __all__ = [
     "Certificate",
     "Comparison",
     "Matching",
+    "Opening",
+    "OpeningTable",
     "Part",
     "Partner",
     "Settings",

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from latentry.certificate.citations import bibtex
+from latentry.certificate.opening import Opening
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.schema import VERSION, require_form
 from latentry.certificate.statements import (
@@ -248,12 +249,13 @@ class Certificate:
         names = ("subject", "data", "split", "settings", "versions", "made")
         return cls(parts, *(fields[name] for name in names))
 
-    def to_html(self, path: str | Path | None = None, *, title: str = "") -> str:
+    def to_html(self, path: str | Path | None = None, *, title: str = "", opening: Opening | None = None) -> str:
         """Return the report as one page that needs no network; images of rows are there if this session made the certificate.
 
         Args:
             path: Of a file to write the page to; None for none.
             title: Of the page.
+            opening: What stands above the certificate; None for nothing.
 
         Returns:
             HTML.
@@ -263,7 +265,7 @@ class Certificate:
         """
         from latentry.certificate.report import page_of
 
-        page = page_of(self, self._shown, title)
+        page = page_of(self, self._shown, title, opening)
         if path is not None:
             write_whole({path: page})
         return page

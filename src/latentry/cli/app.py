@@ -95,6 +95,8 @@ _OPTIONS = {
     r"\bmodalities=": "--modality ",
     r"\blatent_dim\b": "--latents",
     r"\bnoise=σ": "--noise σ",
+    r"\bbudget=": "--budget ",
+    r"\bfolder=": "--out ",
     r"\bblocks=": "--block ",
     r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
     r"\brefits=True": "--refits",

@@ -13,6 +13,7 @@ __all__ = ["COMMANDS", "LazyCommands", "load_command"]
 # What stands in a file of the command's name, and how its own help begins.
 COMMANDS = {
     "demo": "Make or load data, fit a model, certify it on rows set aside, and write a report of what may be believed.",
+    "discover": "Count latents, compare the models that apply, fit the best with restarts, certify it, and say why.",
     "fit": "Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues.",
     "transform": "Write the latents of each row: posterior mean and standard deviation.",
     "certify": "Say how far latents can be trusted: audit them on rows that did not train them, and write a report.",

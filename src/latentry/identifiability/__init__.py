@@ -1,6 +1,6 @@
 """Whether the latents can be identified at all, and how well they were estimated."""
 
-from latentry.identifiability.assumptions import BEST_FIT, independent_rows
+from latentry.identifiability.assumptions import BEST_FIT, Gain, independent_rows, mean_gain
 from latentry.identifiability.collapse import Collapse, collapse
 from latentry.identifiability.metrics import (
     DCI,
@@ -32,6 +32,7 @@ __all__ = [
     "DCI",
     "Agreement",
     "Collapse",
+    "Gain",
     "Match",
     "MixtureAudit",
     "SparsityAudit",
@@ -49,6 +50,7 @@ __all__ = [
     "kernel_distance",
     "match",
     "mcc",
+    "mean_gain",
     "mig",
     "mixture_components",
     "r_squared",

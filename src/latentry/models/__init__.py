@@ -11,7 +11,7 @@ from latentry.models.ivae import IVAE, Bound
 from latentry.models.natural_latents import Naturality, NaturalLatents
 from latentry.models.networks import Networks
 from latentry.models.registry import MODELS, model_class
-from latentry.models.selection import Choice, SparsityPath, choose, choose_sparsity
+from latentry.models.selection import Choice, SparsityPath, choose, choose_sparsity, score_kind
 from latentry.models.vae import VAE
 
 __all__ = [
@@ -45,5 +45,6 @@ __all__ = [
     "model_class",
     "picture_grid",
     "read_model_files",
+    "score_kind",
     "write_png",
 ]

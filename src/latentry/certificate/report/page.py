@@ -6,8 +6,10 @@ import html
 from pathlib import Path
 
 from latentry.certificate.certificate import Certificate
+from latentry.certificate.opening import Opening
 from latentry.certificate.report.gallery import gallery
 from latentry.certificate.report.interventions import interventions
+from latentry.certificate.report.opening_box import opening_box
 from latentry.certificate.report.sections import cards, closing, top_box
 from latentry.certificate.report.variable_pictures import variable_pictures
 from latentry.certificate.statements import joined
@@ -20,13 +22,14 @@ STYLE = (_HERE / "style.css").read_text(encoding="utf-8")
 _SCRIPT = (_HERE / "script.js").read_text(encoding="utf-8")
 
 
-def page_of(certificate: Certificate, subject: Subject | None, title: str = "") -> str:
+def page_of(certificate: Certificate, subject: Subject | None, title: str = "", opening: Opening | None = None) -> str:
     """Return the page of a certificate, with images of the rows if they are at hand.
 
     Args:
         certificate: To be shown.
         subject: Rows and model; None if they are not at hand.
         title: Of the page; one is made by default.
+        opening: What stands above the certificate; None for nothing.
 
     Returns:
         HTML.
@@ -43,7 +46,7 @@ def page_of(certificate: Certificate, subject: Subject | None, title: str = "") 
         f"<title>{html.escape(name)}</title><style>{STYLE}</style></head><body>"
         f"<header><div><h1>{html.escape(name)}</h1><p class='lead'>{html.escape(_lead(certificate))}</p></div>"
         "<button id='theme' class='controls'>Dark</button></header>"
-        f"{top_box(certificate, shown)}<main class='grid'>{body}</main>"
+        f"{opening_box(opening)}{top_box(certificate, shown)}<main class='grid'>{body}</main>"
         f"<script type='application/json' id='certificate'>{record}</script><script>{_SCRIPT}</script></body></html>\n"
     )
 

@@ -78,6 +78,7 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
     least_modalities: ClassVar[int] = 1  # modalities without which the model has no meaning
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_tables: ClassVar[bool] = True  # whether rows may be flat; if not, they are images
+    takes_one_table: ClassVar[bool] = False  # whether rows must be one table of real values, called "x"
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
     encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
     compares_restarts: ClassVar[bool] = False  # whether the modules of all restarts are kept

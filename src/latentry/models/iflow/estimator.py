@@ -116,6 +116,7 @@ class IFlow(
     facts_class: ClassVar[type[ModelFacts]] = DomainModelFacts
     least_domains: ClassVar[int] = 2
     takes_latents_from_data: ClassVar[bool] = True
+    takes_one_table: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
         """Note how often each domain occurs, and whether the fit is exact.

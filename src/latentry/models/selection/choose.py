@@ -10,9 +10,12 @@ import numpy as np
 from latentry.contracts import HasLikelihood
 from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
-from latentry.models.estimator import AnyModel, LatentModel, clone
+from latentry.models.estimator import AnyModel, LatentModel, Whole, clone, require
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "choose", "score_kind"]
+
+_ENOUGH = 500  # rows set aside that decide alone
+_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +23,12 @@ class Choice:
     """What was tried and how it scored.
 
     Args:
-        model: The best candidate, fitted on the training rows.
-        candidates: All of them, fitted, in the order given.
+        model: The best candidate, fitted on the training rows; with folds, on all rows.
+        candidates: All of them, in the order given; fitted, but with folds only the best is.
         scores: Mean log evidence of the rows set aside, one for each.
-        errors: Standard errors of each score's distance from the best.
+        errors: Standard errors of each score's distance from the best, over groups where rows have groups.
         rows: Rows set aside.
+        folds: Parts in which every row was set aside once; 1 where one part was.
     """
 
     model: AnyModel
@@ -32,11 +36,13 @@ class Choice:
     scores: tuple[float, ...]
     errors: tuple[float, ...]
     rows: int
+    folds: int = 1
 
     def __repr__(self) -> str:
         best = self.candidates.index(self.model)
+        how = f" in {self.folds} parts" if self.folds > 1 else ""
         lines = [
-            f"Choice among {len(self.scores)} by {self.rows} rows set aside; {_scorer(self.model).score_name}, nats per row:"
+            f"Choice among {len(self.scores)} by {self.rows} rows set aside{how}; {_scorer(self.model).score_name}, nats per row:"
         ]
         for number, (model, score, error) in enumerate(zip(self.candidates, self.scores, self.errors, strict=True)):
             words = " ".join(repr(model).split())
@@ -51,15 +57,21 @@ def choose(
     y: DomainLike | None = None,
     *,
     fraction: float = 0.1,
+    folds: int | str = "auto",
     seed: int = 0,
 ) -> Choice:
     """Fit each candidate to the same rows and keep the one with the best score on rows that none of them saw.
+
+    Where few rows would be set aside, every row is set aside once, in so many parts (cross-validation), and the best
+    candidate is then fitted to all rows. Rows of one group stay together.
 
     Args:
         candidates: Models with the settings to be compared: sizes, priors, numbers of latents. They are not changed.
         X: Data, as for ``fit``.
         y: The auxiliary variable u, as for ``fit``.
         fraction: Fraction of the rows to set aside. What a model holds out to choose its epoch comes from the others.
+        folds: Parts in which every row is set aside once; 1 sets one part aside; "auto" takes 5 parts where ``fraction`` would
+            set aside fewer than 500 rows.
         seed: Of the split.
 
     Returns:
@@ -72,8 +84,8 @@ def choose(
     >>> from latentry.models import FlowMap, IFlow
     >>> data = segments(domains=4, rows_per_domain=100, latents=2)
     >>> tried = [IFlow(flow=FlowMap(size, 2), epochs=2, progress=False) for size in (1, 2)]
-    >>> choose(tried, data).rows
-    40
+    >>> choose(tried, data, folds=1).rows, choose(tried, data, folds=2).rows
+    (40, 400)
     """
     if not isinstance(candidates, Sequence) or not candidates:
         raise DataError("candidates: give a list of models to choose from.")
@@ -84,15 +96,55 @@ def choose(
         raise DataError(f"fraction={fraction!r}: not a fraction of the rows. Give a number between 0 and 1.")
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
-    training, aside = data.split(1 - fraction, fraction, seed=seed)
-    fitted = _fitted(candidates, training)
-    rows = [_scorer(model).score_rows(aside) for model in fitted]
-    for number, evidence in enumerate(rows):
-        if not np.isfinite(evidence).all():
-            raise DataError(f"candidate {number} gives a row set aside a score that is not finite: {fitted[number]!r}.")
+    return _by_folds(candidates, data, _folds(folds, fraction, data), fraction, seed)
+
+
+def _folds(folds: int | str, fraction: float, data: Dataset) -> int:
+    if folds == "auto":
+        return _FOLDS if round(fraction * len(data)) < _ENOUGH else 1
+    require("folds", folds, Whole(1))
+    return int(folds)
+
+
+def _by_folds(candidates: Sequence[AnyModel], data: Dataset, folds: int, fraction: float, seed: int) -> Choice:
+    """Score every candidate on the rows of each part, fitted to the others."""
+    if folds == 1:
+        split = [data.split_rows(1 - fraction, fraction, seed=seed)]
+    else:
+        dealt = data.split_rows(*[1 / folds] * folds, seed=seed)
+        split = [(np.setdiff1d(np.arange(len(data)), aside), aside) for aside in dealt]
+    every = [_fitted(candidates, data.take(training)) for training, _ in split]
+    asides = [data.take(aside) for _, aside in split]
+    rows = [_scores(number, [fitted[number] for fitted in every], asides) for number in range(len(candidates))]
     best = int(np.argmax([evidence.mean() for evidence in rows]))
-    errors = tuple(float((evidence - rows[best]).std() / np.sqrt(len(evidence))) for evidence in rows)
-    return Choice(fitted[best], fitted, tuple(float(evidence.mean()) for evidence in rows), errors, len(aside))
+    order = np.concatenate([aside for _, aside in split])
+    units = None if data.units is None else data.units[order]
+    errors = tuple(_error(evidence - rows[best], units) for evidence in rows)
+    fitted = every[0] if folds == 1 else _refitted(candidates, best, data)
+    scores = tuple(float(evidence.mean()) for evidence in rows)
+    return Choice(fitted[best], fitted, scores, errors, len(order), folds)
+
+
+def _scores(number: int, fitted: Sequence[AnyModel], asides: Sequence[Dataset]) -> np.ndarray:
+    parts = [_scorer(model).score_rows(aside) for model, aside in zip(fitted, asides, strict=True)]
+    evidence = np.concatenate(parts)
+    if not np.isfinite(evidence).all():
+        raise DataError(f"candidate {number} gives a row set aside a score that is not finite: {fitted[0]!r}.")
+    return evidence
+
+
+def _error(differences: np.ndarray, units: np.ndarray | None) -> float:
+    """Return the standard error of a mean; rows of one unit are added up before they are compared."""
+    if units is None:
+        return float(differences.std() / np.sqrt(len(differences)))
+    sums = np.bincount(np.unique(units, return_inverse=True)[1], differences - differences.mean())
+    return float(np.sqrt((sums**2).sum()) / len(differences))
+
+
+def _refitted(candidates: Sequence[AnyModel], best: int, data: Dataset) -> tuple[AnyModel, ...]:
+    fresh = [clone(model) for model in candidates]
+    fresh[best] = fresh[best].fit(data)
+    return tuple(fresh)
 
 
 def _scorer(model: AnyModel) -> HasLikelihood:
@@ -105,7 +157,7 @@ def _fitted(candidates: Sequence[AnyModel], training: Dataset) -> tuple[AnyModel
     fitted: list[AnyModel] = []
     for model in candidates:
         fitted.append(clone(model).fit(training))
-        kinds = sorted({_kind(_scorer(done)) for done in fitted})
+        kinds = sorted({score_kind(_scorer(done)) for done in fitted})
         if len(kinds) > 1:
             raise DataError(
                 f"candidates: their scores are not of one kind ({'; '.join(kinds)}). Compare like with like."
@@ -113,6 +165,14 @@ def _fitted(candidates: Sequence[AnyModel], training: Dataset) -> tuple[AnyModel
     return tuple(fitted)
 
 
-def _kind(model: HasLikelihood) -> str:
+def score_kind(model: HasLikelihood) -> str:
+    """Return what the score of a fitted model is: scores are compared with others of the same kind.
+
+    Args:
+        model: Fitted.
+
+    Returns:
+        Name of the score, and the likelihood of each modality.
+    """
     likelihoods = ", ".join(f"{name} {kind}" for name, kind in model.likelihoods().items())
     return f"{model.score_name} of {likelihoods}"
