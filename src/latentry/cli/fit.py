@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.console import Console
 
 from latentry.certificate import FEWEST
 from latentry.certificate import Settings as Declared
@@ -14,8 +15,9 @@ from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
 from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Settings, Time, answer, settings_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
-from latentry.contracts import HasClusters, HasGraph, HasLikelihood
+from latentry.contracts import HasClusters, HasFrontier, HasGraph, HasLikelihood
 from latentry.data import Dataset, read
+from latentry.discovery import count_latents
 from latentry.errors import DataError
 from latentry.models import MODELS, AnyModel, model_class
 from latentry.training import JsonLines, epochs_of, holds_run
@@ -33,7 +35,8 @@ def fit(
     factor: Factors = None,
     modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
     latents: Annotated[
-        int | None, typer.Option(help="Number of latents; the model's own default if not given.")
+        str | None,
+        typer.Option(help="Number of latents, or auto, which counts them first; the model's own default if not given."),
     ] = None,
     nodes: Annotated[
         str | None,
@@ -82,11 +85,11 @@ def fit(
     chosen: dict[str, object] = {"seed": seed}
     chosen |= {} if restarts is None else {"restarts": restarts}
     chosen |= {} if epochs is None else {"epochs": epochs}
-    chosen |= {} if latents is None else {"latent_dim": latents}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
     rows = read(data, domain=domain, modalities=modality, factors=factor or (), groups=groups, time=time)
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
+    chosen = _latents(kind, latents, training, seed, quiet=quiet or json) | chosen
     fitted = (
         kind()
         .set_params(**chosen)
@@ -114,6 +117,23 @@ def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Da
             "Set more aside, or give more rows."
         )
     return training
+
+
+def _latents(kind: type[AnyModel], given: str | None, rows: Dataset, seed: int, *, quiet: bool) -> dict[str, object]:
+    """Return the number of latents as a parameter; "auto" counts them on the rows of the fit."""
+    if given is None:
+        return {}
+    if given != "auto":
+        if not given.isdigit():
+            raise DataError(f"--latents {given}: neither a whole number nor auto. Give such as 3, or auto.")
+        return {"latent_dim": int(given)}
+    if issubclass(kind, HasFrontier):
+        return {"latent_dim": "auto"}  # it chooses while it is fitted
+    found = count_latents(rows, lambda name, model, some: model.fit(some), seed=seed)
+    if not quiet:
+        Console(stderr=True, soft_wrap=True).print(" ".join(found.sentences), markup=False, highlight=False)
+    whole = kind.takes_latents_from_data and found.latents == rows.layout.size
+    return {"latent_dim": None if whole else found.latents}
 
 
 def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int]:

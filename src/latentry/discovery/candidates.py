@@ -72,6 +72,9 @@ class Setting:
         return Candidate(name, model, self.ranks[kind.__name__], effort)
 
 
+_FEW_ROWS = 2000  # below which a map of fewer layers is as good, and sooner compiled
+_SHALLOW = 6  # layers of such a map
+
 Kind = Callable[[Setting], tuple[Candidate, ...]]
 
 
@@ -108,11 +111,12 @@ def _plain(setting: Setting) -> tuple[Candidate, ...]:
 
 def _changing(setting: Setting) -> tuple[Candidate, ...]:
     """Latents that change with the domain: by the exact likelihood where every column is a latent, else by the staged fit."""
+    depth = {"flow__blocks": _SHALLOW} if setting.shape.rows < _FEW_ROWS else {}
     if "IFlow" in setting.ranks and setting.square:
-        return (setting.make(IFlow, f"IFlow, {_many(setting.latents)}", 3),)
+        return (setting.make(IFlow, f"IFlow, {_many(setting.latents)}", 3, **depth),)
     if "IVAE" not in setting.ranks:
         return ()
-    return (setting.make(IVAE, f"IVAE, {_many(setting.latents)}", 5, latent_dim=setting.latents),)
+    return (setting.make(IVAE, f"IVAE, {_many(setting.latents)}", 5, latent_dim=setting.latents, **depth),)
 
 
 def _sparse(setting: Setting) -> tuple[Candidate, ...]:
