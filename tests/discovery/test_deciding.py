@@ -36,10 +36,12 @@ def test_a_bound_above_a_likelihood_wins_and_one_below_says_nothing():
     assert (lower.name, "not higher" in why[-1]) == ("IFlow", True)
 
 
-def test_a_model_without_a_likelihood_is_named_and_not_compared():
-    taken, why = decide([Score("NaturalLatents", 1, "", np.zeros(0)), score("VAE", 0, "bound of x", 0.0)])
-    assert taken.name == "VAE"
-    assert any("NaturalLatents" in words and "no likelihood" in words for words in why)
+@pytest.mark.parametrize(("rank", "taken"), [(0, "NaturalLatents"), (1, "other")])
+def test_a_model_without_a_likelihood_is_taken_if_it_could_identify_more(rank, taken):
+    natural = Score("NaturalLatents", 1, "", np.zeros(0))
+    found, why = decide([natural, score("other", rank, "bound of x", 0.0)])
+    assert found.name == taken
+    assert "no likelihood" in why[-1]
 
 
 def test_groups_count_as_one_row():

@@ -137,7 +137,8 @@ def _scored(candidate: Candidate, rows: Dataset, split: Sequence[tuple[Dataset, 
         name = candidate.name if len(split) == 1 else f"{candidate.name}, part {number + 1} of {len(split)}"
         model = fits.fit(name, _fresh(candidate.model), fitted)
         if not isinstance(model, HasLikelihood):
-            return Score(candidate.name, candidate.rank, "", np.zeros(0))
+            rank = candidate.rank if model.n_features_out > 1 else 0  # one value tells rows apart in nothing
+            return Score(candidate.name, rank, "", np.zeros(0))
         kind = kind_of_score(model)
         found.append(model.score_rows(rows.take(aside)))
     scores = np.concatenate(found)
@@ -157,7 +158,7 @@ def decide(scores: Sequence[Score], units: np.ndarray | None = None) -> tuple[Sc
 
     Scores of one kind are compared by their difference, row by row. A bound is no likelihood: where a bound is higher than a
     likelihood its model is better; where it is lower nothing follows, and the model that could identify more is taken, the
-    one with the likelihood where both could identify as much.
+    one with the likelihood where both could identify as much. So it is for a model without a score.
 
     Args:
         scores: Of the candidates.
@@ -177,10 +178,12 @@ def decide(scores: Sequence[Score], units: np.ndarray | None = None) -> tuple[Sc
     without = [one for one in scores if not one.kind]
     if not leaders:
         return without[0], (f"{without[0].name} is the only kind of model that applies.",)
-    if without:
-        names = ", ".join(one.name for one in without)
-        said.append(f"{names}: no likelihood, so that it is not compared by one.")
     first = _across(leaders, units, said) if len(leaders) > 1 else leaders[0]
+    for one in without:
+        more = one.rank > first.rank
+        why = f"which could identify {'more' if more else 'no more'} than {first.name}"
+        said.append(f"{one.name} has no likelihood to be compared by: it is {'' if more else 'not '}taken, {why}.")
+        first = one if more else first
     return first, tuple(said)
 
 

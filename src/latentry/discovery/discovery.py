@@ -76,8 +76,16 @@ class Discovery:
             if shape.domains is None
             else ""
         )
-        number = f"{self.latents} hidden variable{'s' * (self.latents > 1)}"
-        return f"These {shape.rows} rows of {held}{where} are described by {number} ({type(self.model).__name__})."
+        return (
+            f"These {shape.rows} rows of {held}{where} are described by {self._number} ({type(self.model).__name__})."
+        )
+
+    @property
+    def _number(self) -> str:
+        values = self.certificate.subject["values"]
+        if values is not None:
+            return f"1 hidden variable with {values} values"
+        return f"{self.latents} hidden variable{'s' * (self.latents > 1)}"
 
     @property
     def _agreed(self) -> str:
@@ -206,7 +214,7 @@ class Discovery:
         Raises:
             DataError: If the file could not be written.
         """
-        name = title or f"{self.latents} hidden variable{'s' * (self.latents > 1)} of {self.shape.rows} rows"
+        name = title or f"{self._number} of {self.shape.rows} rows"
         return self.certificate.to_html(path, title=name, opening=self.opening)
 
 

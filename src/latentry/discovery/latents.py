@@ -185,7 +185,7 @@ def count_latents(
     """
     form = shape_of(data) if shape is None else shape
     rows = some_rows(data, _MOST_ROWS, seed)
-    if form.one_table and form.columns <= _MOST_COLUMNS:
+    if form.flat and form.columns <= _MOST_COLUMNS:
         planes = _by_planes(rows, seed)
         return planes if len(rows) < _FEW_ROWS else _fewer_by_surface(planes, _Surface(rows, form, fit, seed), spent)
     score = _Surface(rows, form, fit, seed) if form.all_real else _Bound(rows, form, fit, seed)
@@ -220,7 +220,7 @@ def _by_planes(rows: Dataset, seed: int) -> LatentCount:
 
 
 def _plane_scores(fitted: Dataset, aside: Dataset, seed: int) -> dict[tuple[int, int], np.ndarray]:
-    """Return the density of rows by number of directions and of components; 0 directions are columns without a relation.
+    """Return the density of rows by number of directions and of components; without directions a component is a ball.
 
     Few rows are described by one plane: several would take clusters for themselves, and leave no latent to tell them apart.
     """
@@ -233,7 +233,7 @@ def _plane_scores(fitted: Dataset, aside: Dataset, seed: int) -> dict[tuple[int,
             scores[units.columns, 1] = fit_planes(values, 1, seed).log_density(new, units.columns)
         elif len(values) >= max(_FEW_ROWS // 2, _ROWS_EACH * components * units.columns):
             planes = fit_planes(values, components, seed)
-            scores |= {(n, components): planes.log_density(new, n) for n in range(1, units.columns + 1)}
+            scores |= {(n, components): planes.log_density(new, n) for n in range(units.columns + 1)}
     return scores
 
 
@@ -263,13 +263,13 @@ def _fewer_by_surface(planes: LatentCount, score: _Surface, spent: Callable[[], 
     first = score(most) if most else None
     if first is None or is_worth(Tried(planes.latents - 1, first.by, first.rows), flat, score.none, score.units):
         worse = "" if first is None else f": {mean_gain(first.rows - flat.rows, score.units)} nats a row against planes"
-        words = f"A curved surface with fewer latents does not describe them as well{worse}, so that {planes.latents} are taken."
+        words = f"A curved surface with fewer latents does not describe them as well{worse}, so that it stays at {planes.latents}."
         tried = planes.tried if first is None else (*planes.tried, first)
         return LatentCount(planes.latents, planes.columns, tried, (*planes.sentences, words))
     found, tried = smallest_enough(score, 1, most, score.none, score.units, spent)
     words = f"On a curved surface {found.latents} latents suffice: {_beyond(found, tried, score.units)}."
     if is_worth(Tried(planes.latents - 1, found.by, found.rows), flat, score.none, score.units):
-        words = f"{words} Planes describe them better, so that {planes.latents} are taken."
+        words = f"{words} Planes describe them better, so that it stays at {planes.latents}."
         return LatentCount(planes.latents, planes.columns, (*planes.tried, *tried), (*planes.sentences, words))
     return LatentCount(found.latents, planes.columns, (*planes.tried, *tried), (*planes.sentences, words))
 

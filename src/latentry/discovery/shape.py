@@ -85,6 +85,11 @@ class Shape:
         return all(one.values == "real" for one in self.modalities)
 
     @property
+    def flat(self) -> bool:
+        """Return whether all modalities are tables of real values."""
+        return self.all_real and all(one.form == "table" for one in self.modalities)
+
+    @property
     def one_table(self) -> bool:
         """Return whether there is one table of real values, without missing rows."""
         first = self.modalities[0]
