@@ -70,9 +70,9 @@ def names(data, latents, kinds=None):
 def test_candidates_follow_from_the_plan():
     rows = np.random.default_rng(0).normal(size=(90, 4))
     assert names(lt.Dataset(rows), 2) == ["VAE"]
-    assert names(lt.Dataset(rows, domain=np.arange(90) % 9), 4) == ["VAE", "IFlow"]
-    assert names(lt.Dataset(rows, domain=np.arange(90) % 2), 4) == ["VAE", "IFlow", "CGVAE"]
-    assert names(lt.Dataset(rows, domain=np.arange(90) % 2), 2) == ["VAE", "IVAE", "CGVAE"]
+    assert names(lt.Dataset(rows, domain=np.arange(90) % 9), 4) == ["IFlow", "VAE"]
+    assert names(lt.Dataset(rows, domain=np.arange(90) % 2), 4) == ["CGVAE", "IFlow", "VAE"]
+    assert names(lt.Dataset(rows, domain=np.arange(90) % 2), 2) == ["IVAE", "VAE", "CGVAE"]
     assert "NaturalLatents" in names(lt.Dataset({"a": rows, "b": rows + 1}), 2)
 
 
@@ -81,7 +81,7 @@ def test_another_kind_of_candidate_is_one_more_function():
         return (Candidate("mine", lt.VAE(latent_dim=setting.latents, seed=setting.seed), 0, 0.5),)
 
     rows = np.random.default_rng(0).normal(size=(40, 3))
-    assert names(lt.Dataset(rows), 2, (*KINDS, pair)) == ["mine", "VAE"]
+    assert names(lt.Dataset(rows), 2, (*KINDS, pair)) == ["VAE", "mine"]
 
 
 BUDGETS = {

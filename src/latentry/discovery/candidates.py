@@ -73,6 +73,7 @@ class Setting:
 
 
 _FEW_ROWS = 2000  # below which a map of fewer layers is as good, and sooner compiled
+_LONG = 5  # efforts above which a candidate waits for the others
 _SHALLOW = 6  # layers of such a map
 
 Kind = Callable[[Setting], tuple[Candidate, ...]]
@@ -85,7 +86,7 @@ def candidates(
     seed: int,
     kinds: Sequence[Kind] | None = None,
 ) -> tuple[Candidate, ...]:
-    """Return the candidates for these data, those that are soon fitted first.
+    """Return the candidates for these data, the most identifying first; but those that take very long come last.
 
     Args:
         shape: Of the data.
@@ -99,7 +100,7 @@ def candidates(
     """
     setting = Setting(shape, latents, seed, {one.name: one.rank for one in planned if one.applies})
     made = [candidate for kind in (KINDS if kinds is None else kinds) for candidate in kind(setting)]
-    return tuple(sorted(made, key=lambda one: one.effort))
+    return tuple(sorted(made, key=lambda one: (one.effort > _LONG, -one.rank)))
 
 
 def _plain(setting: Setting) -> tuple[Candidate, ...]:

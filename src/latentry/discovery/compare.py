@@ -78,7 +78,7 @@ def compare(data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int,
 
     Args:
         data: Rows that may be fitted.
-        tried: Those that are soon fitted first; the last ones are left out where the budget does not reach.
+        tried: In their order; the last ones are left out where the budget does not reach.
         fits: That keep, count and time.
         seed: Of the split.
         end: What the budget must have left afterwards, besides a final fit of the slowest candidate.
@@ -97,9 +97,11 @@ def compare(data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int,
     split = parts(rows, folds, seed)
     order = np.concatenate([aside for _, aside in split])
     scores: list[Score] = []
+    growth = max(1.0, 0.5 * len(data) / len(rows))
     for number, candidate in enumerate(tried):
         cost = _cost(candidate, tried[:number], folds, fits)
-        if number and not fits.rounds(cost, 1, end + (cost if fits.budget.fits is None else FINAL_FITS)):
+        last = FINAL_FITS if fits.budget.fits is not None else _final_cost(tried[: number + 1], cost, fits, growth)
+        if number and not fits.rounds(cost, 1, end + last):
             said.append(f"{candidate.name} was left out: the budget does not reach.")
             continue
         try:
@@ -119,6 +121,11 @@ def _cost(candidate: Candidate, before: Sequence[Candidate], folds: int, fits: F
     if fits.budget.fits is not None:
         return float(folds)
     return candidate.effort * max((fits.first(one.name) / one.effort for one in before), default=0.0)
+
+
+def _final_cost(tried: Sequence[Candidate], cost: float, fits: Fits, growth: float) -> float:
+    """Return the seconds of a final fit of the slowest candidate; compilation does not grow with the rows."""
+    return growth * max(cost, *(fits.first(one.name) for one in tried))
 
 
 def _folds(rows: Dataset, count: int, fits: Fits, end: float) -> tuple[int, list[str]]:
