@@ -13,9 +13,5 @@ def test_the_page_runs_as_printed(quick, tmp_path, monkeypatch):
     exec("\n".join(blocks), names)  # noqa: S102
     assert "hidden variable" in names["found"].paragraph
     assert "What was found, and how" in Path("report.html").read_text(encoding="utf-8")
-    assert [one.name for one in names["tried"]] == [
-        "VAE, 2 latents",
-        "VAE, wider",
-        "IFlow, 2 latents",
-        "CGVAE, 2 latents",
-    ]
+    names_in_order = ["CGVAE, 2 latents", "IFlow, 2 latents", "VAE, 2 latents", "VAE, wider"]
+    assert [one.name for one in names["tried"]] == names_in_order

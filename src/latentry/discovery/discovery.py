@@ -236,8 +236,10 @@ def changing_latents(model: AnyModel) -> tuple[str, ...]:
     level = np.log(learned.scale).mean(axis=0)
     moved = (learned.location - learned.location.mean(axis=0)) * np.exp(-level)
     change = np.sqrt((moved**2 + (np.log(learned.scale) - level) ** 2).mean(axis=0))
-    names = [f"z{i + 1} ({size:.2f})" for i, size in enumerate(change) if size > _MOVES]
-    which = f"{len(names)} of {len(change)} latents change with the domain" + (f": {', '.join(names)}" if names else "")
+    names = [f"{name} ({size:.2f})" for name, size in zip(model.latents_, change, strict=True) if size > _MOVES]
+    which = f"{len(names)} of {len(change)} latent{'s' * (len(change) > 1)} change with the domain" + (
+        f": {', '.join(names)}" if names else ""
+    )
     return (f"{which}, in units of their own deviation.",)
 
 

@@ -106,8 +106,12 @@ def _promise(kind: type[AnyModel], shape: Shape, latents: int) -> tuple[str, str
 def _by_changes(kind: type[AnyModel], shape: Shape, latents: int) -> tuple[str, str, int]:
     wanted = enough_domains(latents)
     if issubclass(kind, PenalisesMixing):
-        return f"all {latents} latents from 2 domains, if the mixing is sparse", "a sparse mixing", 2
+        return f"{_all(latents)} from 2 domains, if the mixing is sparse", "a sparse mixing", 2
     if shape.domains is None or shape.domains >= wanted:
-        return f"all {latents} latents, up to order, sign and scale", "variances that change between domains", 3
-    few = f"{wanted} domains for {latents} latents: these data have {shape.domains}"
-    return f"fewer than {latents} latents", few, 1
+        return f"{_all(latents)}, up to order, sign and scale", "variances that change between domains", 3
+    few = f"{wanted} domains to identify {_all(latents)}: these data have {shape.domains or 'none'}"
+    return f"not {_all(latents)}", few, 1
+
+
+def _all(latents: int) -> str:
+    return f"all {latents} latents" if latents > 1 else "the latent"
