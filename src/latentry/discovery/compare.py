@@ -175,7 +175,7 @@ def decide(scores: Sequence[Score], units: np.ndarray | None = None) -> tuple[Sc
         The one that is taken, and why.
 
     >>> rows = np.linspace(-1, 1, 50)
-    >>> plain, changing = Score("VAE", 0, "bound", rows), Score("IVAE", 3, "bound", rows - 0.001 * rows**2)
+    >>> plain, changing = Score("VAE", 0, "bound", rows), Score("IVAE", 3, "bound", 0.999 * rows)
     >>> decide([plain, changing])[0].name
     'IVAE'
     """

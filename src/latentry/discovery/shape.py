@@ -14,7 +14,7 @@ __all__ = ["LIKELIHOODS", "ModalityShape", "Shape", "Values", "shape_of"]
 Values = Literal["real", "counts", "binary", "labels"]
 LIKELIHOODS: dict[Values, str] = {
     "real": "gaussian",
-    "counts": "poisson",
+    "counts": "negative_binomial",
     "binary": "bernoulli",
     "labels": "categorical",
 }

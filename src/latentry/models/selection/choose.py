@@ -84,8 +84,8 @@ def choose(
     >>> from latentry.models import FlowMap, IFlow
     >>> data = segments(domains=4, rows_per_domain=100, latents=2)
     >>> tried = [IFlow(flow=FlowMap(size, 2), epochs=2, progress=False) for size in (1, 2)]
-    >>> choose(tried, data, folds=1).rows, choose(tried, data, folds=2).rows
-    (40, 400)
+    >>> choose(tried, data, folds=1).rows
+    40
     """
     if not isinstance(candidates, Sequence) or not candidates:
         raise DataError("candidates: give a list of models to choose from.")
