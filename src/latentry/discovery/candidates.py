@@ -125,8 +125,8 @@ def _sparse(setting: Setting) -> tuple[Candidate, ...]:
     enough = max(setting.ranks.get("IFlow", 0), setting.ranks.get("IVAE", 0)) >= 3
     if "CGVAE" not in setting.ranks or enough or not setting.shape.all_real:
         return ()
-    size = None if setting.square else setting.latents
-    return (setting.make(CGVAE, f"CGVAE, {_many(setting.latents)}", 4 if setting.square else 10, latent_dim=size),)
+    size, effort = (None, 4) if setting.square else (setting.latents, 10)
+    return (setting.make(CGVAE, f"CGVAE, {_many(setting.latents)}", effort, latent_dim=size, restarts=2),)
 
 
 def _common(setting: Setting) -> tuple[Candidate, ...]:

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import final
 
 from latentry.certificate import write_whole
 from latentry.data import Dataset
@@ -21,6 +22,7 @@ __all__ = ["Fits"]
 _LEDGER = "discovery.json"
 
 
+@final
 class Fits:
     """Fit models one after the other, within a budget.
 

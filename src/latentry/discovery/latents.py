@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -258,7 +260,10 @@ def _beyond(found: Tried, tried: list[Tried] | tuple[Tried, ...], units: np.ndar
 
 def _fewer_by_surface(planes: LatentCount, score: _Surface, spent: Callable[[], bool]) -> LatentCount:
     """Ask whether a curved surface with fewer latents describes the rows as well as planes do."""
-    flat = score.planes(planes.latents)
+    same = next(
+        (one for one in planes.tried if one.latents == planes.latents and len(one.rows) == len(score.aside)), None
+    )
+    flat = score.planes(planes.latents) if same is None else same  # one part set aside is the same for both
     most = min(planes.latents, planes.columns - 1)
     first = score(most) if most else None
     if first is None or is_worth(Tried(planes.latents - 1, first.by, first.rows), flat, score.none, score.units):
@@ -278,14 +283,15 @@ def _by_networks(score: _Split, form: Shape, spent: Callable[[], bool]) -> Laten
     """Count by autoencoders alone: rows are images, several modalities, many columns, or not real values."""
     most = min(form.columns, _MOST_LATENTS)
     end, first = steepest_end(score, min(4, most), most, score.units, spent)
-    found, tried = smallest_enough(score, max(1, end // 2), end, score.none, score.units, spent)
+    least = 1 if end == first[0].latents else end // 2 + 1  # half of it was not enough
+    found, tried = smallest_enough(score, least, end, score.none, score.units, spent)
     every = {one.latents: one for one in (*first, *tried)}
     ordered = tuple(every[n] for n in sorted(every))
     words = f"{found.latents} latents describe {len(found.rows)} rows set aside as well as more do"
     return LatentCount(found.latents, form.columns, ordered, (f"{words}: {_beyond(found, ordered, score.units)}.",))
 
 
-class _Split:
+class _Split(ABC):
     """Rows to fit and rows to score, and every number of latents that was scored."""
 
     def __init__(self, rows: Dataset, form: Shape, fit: Fit, seed: int) -> None:
@@ -300,8 +306,9 @@ class _Split:
             self._known[latents] = Tried(latents, "autoencoder", self.density(latents))
         return self._known[latents]
 
+    @abstractmethod
     def density(self, latents: int) -> np.ndarray:
-        raise NotImplementedError
+        """Return the log density of each row set aside, or a bound on it."""
 
     def network(self, latents: int, beta: float) -> VAE:
         """Return an autoencoder that is trained for about three thousand steps."""
@@ -314,6 +321,7 @@ class _Split:
         )  # fmt: skip
 
 
+@final
 class _Surface(_Split):
     """Densities on the surface of an autoencoder, of rows of real values."""
 
@@ -335,6 +343,7 @@ class _Surface(_Split):
         return Tried(directions, "planes", best)
 
 
+@final
 class _Bound(_Split):
     """Evidence lower bounds, where values are counts, labels or binary."""
 
