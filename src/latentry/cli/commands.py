@@ -53,5 +53,5 @@ def load_command(name: str) -> Any:
         The command, as typer has it.
     """
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(name)(getattr(import_module(f"latentry.cli.{name}"), name))
+    alone.command(name)(vars(import_module(f"latentry.cli.{name}"))[name])
     return typer.main.get_command(alone)

@@ -104,7 +104,7 @@ class Discovery:
     def _chosen(self) -> str:
         best, others = self.comparison.best.name, len(self.comparison.scores) - 1
         if others < 1:
-            return f"{best} was the only model that applies."
+            return f"{best} was the only model that {'the budget reached' if others == 0 else 'applies'}."
         last = self.comparison.sentences[-1]
         return (
             f"{best} was chosen among {others + 1} models by {self.comparison.rows} rows that they had not seen. {last}"
