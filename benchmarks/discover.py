@@ -27,7 +27,8 @@ the generator, fitted once to the same rows, other settings left at their defaul
 seeds and two halves of the rows have in common, as far as the budget reached.
 
 Not fresh: the rule that counts latents was changed after it found 1 on sparse_mixing with seed 11; the order of candidates after
-IFlow had been left out on segments with seed 11. Penguins and wine were run before both changes. Digits, imca and 4 → 8 are not run yet."""
+IFlow had been left out on segments with seed 11. Penguins and wine were run before both changes. Digits, imca and
+4 → 8 are not run yet."""
 KEPT = HERE / ".data" / "discover"
 
 
