@@ -65,6 +65,7 @@ def fitted(rows, tmp_path_factory):
 def test_a_fit_says_nodes_modalities_and_why(fitted):
     model, _ = fitted
     assert model.nodes_ == {"N1": 2, "N2": 2}
+    assert model.chosen_params() == {"nodes": model.nodes_}, "restarts that are compared keep them"
     assert sorted(model.modalities_of_nodes_.values()) == [("first", "second"), ("second",)]
     said = " ".join(model.choices_)
     assert all(fact in said for fact in ("first 2", "second 4", "first+second 4", "held-out bound", "Chosen"))

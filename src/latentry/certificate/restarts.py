@@ -42,7 +42,8 @@ def refitted(
     for number in range(1, count + 1):
         if progress is not None:
             progress(f"restart {number} of {count}")
-        again = clone(model).set_params(seed=record.seed + number, restarts=1, progress=False)
+        settled = {**model.chosen_params(), "seed": record.seed + number, "restarts": 1, "progress": False}
+        again = clone(model).set_params(**settled)
         fits.append(again.fit(training))
         if again.state_.stopped == "interrupted":
             raise KeyboardInterrupt

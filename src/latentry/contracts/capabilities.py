@@ -102,6 +102,10 @@ class KeepsFitRecord(ABC):
     def fit_history(self) -> Sequence[Mapping[str, object]]:
         """Return one row of metrics for each epoch of the last fit."""
 
+    @abstractmethod
+    def chosen_params(self) -> Mapping[str, object]:
+        """Return the parameters that were left to the fit, as it chose them: for further fits that are compared with it."""
+
 
 class HasLikelihood(ABC):
     """A model that scores rows."""

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from latentry.contracts import HasChannel, HasLatentDistributions, HasLikelihood, LatentDistributions
+from latentry.contracts import HasChannel, HasLatentDistributions, HasLikelihood, KeepsFitRecord, LatentDistributions
 from latentry.data import Channel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption
@@ -87,7 +87,8 @@ def _fitted_again(model: ModelT, training: Dataset, what: str, progress: Progres
     """Fit the model as it was fitted, from its own seed, but for the changes."""
     if progress is not None:
         progress(f"refit {what}")
-    again = clone(model).set_params(progress=False, **changes).fit(training)
+    chosen = model.chosen_params() if isinstance(model, KeepsFitRecord) else {}
+    again = clone(model).set_params(progress=False, **chosen, **changes).fit(training)
     if again.state_.stopped == "interrupted":
         raise KeyboardInterrupt
     fitted: ModelT = again

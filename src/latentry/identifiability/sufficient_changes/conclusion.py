@@ -431,12 +431,13 @@ def _which(facts: Facts) -> str:
 
 def _what(facts: Facts) -> str:
     size, moving = facts.measured.latents, facts.moving_means
+    latents = f"{size} latent{'s' * (size != 1)}"
     if facts.distributions.family == "natural":
-        return f"{size} latents with {facts.values.shape[1] // size} statistics each"
+        return f"{latents} with {facts.values.shape[1] // size} statistics each"
     if not moving:
-        return f"{size} latents whose variances change"
+        return f"{latents} whose variances change"
     some = "" if moving == size else f", {moving} of them with moving means"
-    return f"{size} latents whose {_which(facts)} change{some}"
+    return f"{latents} whose {_which(facts)} change{some}"
 
 
 def _blame(facts: Facts) -> str:

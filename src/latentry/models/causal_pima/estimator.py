@@ -194,6 +194,10 @@ class CausalPIMA(
         nodes = choose_nodes(self, data, record.facts.observations.gaussian)
         return replace(record, facts=replace(record.facts, nodes=nodes))
 
+    def chosen_params(self) -> Mapping[str, object]:
+        """Return the nodes, where they were left to the fit."""
+        return {"nodes": self.nodes_} if self.nodes == "auto" else {}
+
     @property
     def undecided(self) -> str | None:
         """Return that the nodes are chosen by a fit, if they are."""
