@@ -154,7 +154,10 @@ def main() -> None:
     for seed in seeds:
         fits[row, seed] = fitted(row, seed)
         lines = table(FITS, [fits[key] for key in sorted(fits)])
-        text = f"{TEXT}\n\n`NaturalLatents({settings})`, chosen on seeds 10 and 20 of the first row and 10 of the third and fourth."
+        text = (
+            f"{TEXT}\n\n`NaturalLatents({settings})`, chosen on seeds 10 and 20 of the first row, 10 of the third and fourth, and, "
+            "the number of epochs, on 21 of all."
+        )
         publish(NAME, f"# Content and style\n\n{summary(fits)}\n\n{text}\n\n## Fits\n\n{lines}\n\nLast: {provenance()}")
 
 
