@@ -3,7 +3,7 @@ import pytest
 import latentry as lt
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def quick():
     """Candidates and students that learn for a moment, where it does not matter what they learn."""
     from latentry.discovery.candidates import Setting
@@ -23,12 +23,12 @@ def quick():
         yield
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def few_rows():
     return lt.generators.segments(domains=1, rows_per_domain=200, latents=2, observed=4, noise=0.3, seed=0)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def found(quick, few_rows, tmp_path_factory):
     """A whole discovery of a table without domains, in eight fits, kept in a folder."""
     folder = tmp_path_factory.mktemp("discovery")

@@ -90,11 +90,11 @@ def number_words(number: Number) -> str:
     Returns:
         Text.
     """
-    if math.isnan(float(number)):
-        return "–"
     if isinstance(number, Bound):
         sign = {"exact": "", "upper": "≤ ", "lower": "≥ ", "estimate": "≈ "}[number.direction]
         return sign + _short(number.value)
+    if math.isnan(number):
+        return "–"
     if math.isnan(number.low):
         return f"≈ {_short(float(number))}"
     return f"≈ {_short(float(number))} [{_short(number.low)}, {_short(number.high)}]"
