@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import latentry as lt
-from latentry.certificate.given import as_dataset
+from latentry.certificate.given import as_dataset, in_order_of
 
 
 @pytest.fixture
@@ -107,3 +107,35 @@ def test_columns_of_any_library(tables):
 def test_columns_that_are_no_numbers_are_named(frame, sentence):
     with pytest.raises(lt.DataError, match=sentence):
         lt.Dataset(frame)
+
+
+def test_what_comes_later_is_paired_by_index_too(rng):
+    table, order = pd.DataFrame(rng.normal(size=(60, 2))), rng.permutation(60)
+    labels = pd.Series([f"g{i // 10}" for i in range(60)])
+    for data in (lt.Dataset(table.iloc[order]), lt.Dataset(table.iloc[order]).with_groups(labels)):
+        assert data.with_domain(labels).domain.as_labels().tolist() == labels.iloc[order].tolist()
+    assert lt.Dataset(table).with_domain(labels.iloc[order]).domain.as_labels().tolist() == labels.tolist()
+    assert data.groups.tolist() == labels.iloc[order].tolist()
+    first, second = lt.Dataset(table.iloc[order]).split_rows(0.5, 0.5, group=labels)
+    assert not set(labels.iloc[order[first]]) & set(labels.iloc[order[second]])
+    named = labels.set_axis([f"row {i}" for i in range(60)])
+    assert (
+        lt.Dataset(table.to_numpy()).with_domain(named).domain.as_labels().tolist() == labels.tolist()
+    )  # nothing to pair by
+    assert in_order_of(lt.Dataset(table.iloc[order]), labels).tolist() == labels.iloc[order].tolist()
+
+
+def test_masks_go_with_their_rows():
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), index=list("abcdef"))
+    mask = np.array([False, True, True, True, True, True])
+    for given in (mask, pd.Series(mask, index=list("fedcba"))):
+        data = lt.Dataset({"m": frame, "n": frame.iloc[::-1]}, observed={"n": given})
+        assert data.observed["n"].tolist() == [True] * 5 + [False]
+    hidden = frame.to_numpy().copy()
+    hidden[2] = -1.797e308  # what stands where nothing was measured
+    assert lt.Dataset({"m": frame.to_numpy(), "n": hidden}, observed={"n": np.arange(6) != 2}).observed["n"].sum() == 5
+
+
+def test_an_index_with_gaps_names_its_gaps(rng):
+    table = pd.DataFrame(rng.normal(size=(3, 2)), index=pd.Index(["a", "b", pd.NA], dtype="string"))
+    assert lt.Dataset(table, domain=pd.Series([0, 1, 0], index=table.index)).rows[2] == "<no label>"

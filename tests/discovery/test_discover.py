@@ -33,7 +33,7 @@ def test_the_first_paragraph_can_be_repeated(found):
         "200 rows",
         f"{discovery.latents} hidden variable",
         "5 fits",
-        "only model",
+        "only candidate",
         "60 rows that no fit saw",
     ):
         assert words in discovery.paragraph
@@ -64,6 +64,13 @@ def test_a_stopped_discovery_goes_on_and_ends_the_same(found, quick, few_rows, m
     again = lt.discover(few_rows.with_domain(None), budget=8, folder=folder, progress=False)
     assert same(again.model.module_, discovery.model.module_)
     assert again.sentences == discovery.sentences
+
+
+def test_groups_that_leave_too_few_rows_are_refused_before_any_fit(rng):
+    sizes = (100, 60, 20, 20, 10, 10)
+    rows = lt.Dataset(rng.normal(size=(220, 3)), groups=np.repeat(range(6), sizes))
+    with pytest.raises(lt.DataError, match=r"rows that belong together leave \d+ to learn from and \d+ to set aside"):
+        lt.discover(rows, budget=3, seed=1)
 
 
 def test_too_few_rows():

@@ -19,7 +19,16 @@ from numpy.typing import ArrayLike
 from latentry.certificate.audits import AUDITS, PARTS
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.declared import number, whole
-from latentry.certificate.given import Columns, Latents, as_dataset, check_given, rows_new_to_all, split_for, taken
+from latentry.certificate.given import (
+    Columns,
+    Latents,
+    as_dataset,
+    check_given,
+    in_order_of,
+    rows_new_to_all,
+    split_for,
+    taken,
+)
 from latentry.certificate.question import Fields, Part
 from latentry.certificate.restarts import refitted, training_rows
 from latentry.certificate.side_by_side import SideBySide, compared, named
@@ -169,7 +178,7 @@ def _one(
     others: Sequence[HasChannel],
     progress: Callable[[str], None] | None,
 ) -> Certificate:
-    start = perf_counter()
+    start, latents = perf_counter(), in_order_of(rows, latents)
     split = without_trained_units(split_for(latents, rows, seen), rows)
     fresh = rows.take(split.rows)
     check_given(latents, rows)
@@ -211,6 +220,7 @@ def _side_by_side(
     progress: Callable[[str], None] | None,
 ) -> SideBySide:
     """Certify each latent on the rows that trained none of them."""
+    latents = {name: in_order_of(rows, one) for name, one in latents.items()}
     for one in latents.values():
         check_given(one, rows)
     common = rows_new_to_all(latents, rows, seen)

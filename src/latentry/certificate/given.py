@@ -15,7 +15,7 @@ from latentry.contracts import HasChannel, KeepsFitRecord
 from latentry.data import Channel, Dataset, aligned
 from latentry.errors import DataError
 
-__all__ = ["Columns", "Latents", "as_dataset", "check_given", "rows_new_to_all", "split_for", "taken"]
+__all__ = ["Columns", "Latents", "as_dataset", "check_given", "in_order_of", "rows_new_to_all", "split_for", "taken"]
 
 # A fitted model, or latents made elsewhere.
 Latents: TypeAlias = HasChannel | Channel | ArrayLike
@@ -112,6 +112,19 @@ def check_given(latents: Latents, data: Dataset) -> None:
         raise DataError(
             f"latents: there are {count} rows, and {len(data)} of data. Give one row of latents per row of data."
         )
+
+
+def in_order_of(rows: Dataset, latents: Latents) -> Latents:
+    """Return latents in the order of the rows, where they are a pandas object whose index names these; a model stays as it is.
+
+    Args:
+        rows: All rows.
+        latents: A model, or latents made elsewhere.
+
+    Returns:
+        The latents.
+    """
+    return latents if isinstance(latents, HasChannel) else rows.in_order("latents", latents)
 
 
 def taken(latents: Latents, rows: np.ndarray) -> Latents:

@@ -126,7 +126,7 @@ def _latents(kind: type[AnyModel], given: str | None, rows: Dataset, seed: int, 
     if given is None:
         return {}
     if given != "auto":
-        if not given.isdigit():
+        if not given.isdecimal():
             raise DataError(f"--latents {given}: neither a whole number nor auto. Give such as 3, or auto.")
         return {"latent_dim": int(given)}
     if issubclass(kind, HasFrontier):
@@ -146,7 +146,7 @@ def _nodes(kind: type[AnyModel], text: str) -> tuple[int, ...] | dict[str, int] 
         return "auto"
     words = [word.strip().partition("=") for word in text.split(",")]
     counts = [(last if equals else first).strip() for first, equals, last in words]
-    if not all(count.isdigit() for count in counts) or len({equals for _, equals, _ in words}) > 1:
+    if not all(count.isdecimal() for count in counts) or len({equals for _, equals, _ in words}) > 1:
         raise DataError(
             f"--nodes {text}: is no list of whole numbers. Give the number of values of each node, such as 2,2,2, or "
             "lattice=2,profile=2, or auto."

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
-from latentry.data.frames import aligned, in_order
+from latentry.data.frames import aligned, in_order, reordered_mask
 from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
@@ -41,6 +41,7 @@ _PARTS = (
     "numbering",
 )  # all that a dataset holds besides its values
 _Counted = TypeVar("_Counted", bound=Sized)
+_Given = TypeVar("_Given")
 
 
 class Dataset:
@@ -79,12 +80,13 @@ class Dataset:
     ) -> None:
         named = _by_name(modalities)
         _check_names(named)
+        given = dict(named)
         beside = {"domain": domain, "groups": groups, "time": time}
         truths = {f"factor {name!r}": factor for name, factor in (factors or {}).items()}
         parts, labelled = aligned({**{f"modality {n!r}": raw for n, raw in named.items()}, **beside, **truths})
         named = {name: parts[f"modality {name!r}"] for name in named}
         factors = {name: parts[f"factor {name!r}"] for name in factors or {}}
-        masks = dict(observed or {})
+        masks = {n: reordered_mask(n, mask, given.get(n), named.get(n)) for n, mask in (observed or {}).items()}
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         _known("observed", masks, named)
         _known("columns", labels, named)
@@ -153,6 +155,9 @@ class Dataset:
         if key not in self.values:
             raise DataError(f"data[{key!r}]: there is no such modality{nearest(key, self.values)}")
         return self.values[key]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -273,7 +278,8 @@ class Dataset:
         >>> [len(rows) for rows in Dataset(np.zeros((100, 2))).split_rows(0.8, 0.2)]
         [80, 20]
         """
-        return split_rows(len(self), fractions, self._strata, self.units if group is None else group, seed)
+        units = self.units if group is None else self.in_order("group", group)
+        return split_rows(len(self), fractions, self._strata, units, seed)
 
     @property
     def _strata(self) -> np.ndarray | None:
@@ -338,8 +344,25 @@ class Dataset:
         """
         if domain is None:
             return self._with(self.values, domain=None)
-        given = domain if self.rows is None else in_order("domain", domain, self.rows)
+        given = self.in_order("domain", domain)
         return self._with(self.values, domain=_rows_match("domain", Domain.of(given), len(self)))
+
+    def in_order(self, what: str, values: _Given) -> _Given:
+        """Return values in the order of the rows, where they are a pandas object whose index names the same rows.
+
+        Args:
+            what: A sentence is to call them.
+            values: One for each row.
+
+        Returns:
+            The same values in that order; as they were, where they have no index.
+
+        Raises:
+            DataError: If the index names other rows.
+        """
+        rows = self.rows if self.rows is not None else tuple(map(str, range(len(self))))
+        ordered: _Given = in_order(what, values, rows, named=self.rows is not None)
+        return ordered
 
     def with_groups(self, groups: LabelsLike | None = None, time: ArrayLike | None = None) -> Dataset:
         """Return the same rows with other groups, or another time.
@@ -354,8 +377,8 @@ class Dataset:
         count = len(self)
         return self._with(
             self.values,
-            groups=self.groups if groups is None else _read_only(group_labels(groups, count)),
-            time=self.time if time is None else _read_only(time_values(time, count)),
+            groups=self.groups if groups is None else _read_only(group_labels(self.in_order("groups", groups), count)),
+            time=self.time if time is None else _read_only(time_values(self.in_order("time", time), count)),
         )
 
     def select(self, *names: str) -> Dataset:

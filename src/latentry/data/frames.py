@@ -14,7 +14,7 @@ import numpy as np
 
 from latentry.errors import DataError
 
-__all__ = ["Frame", "aligned", "as_frame", "frame_table", "in_order", "row_labels"]
+__all__ = ["Frame", "aligned", "as_frame", "frame_table", "in_order", "reordered_mask", "row_labels"]
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.Series[Any]"
 
@@ -101,8 +101,17 @@ def row_labels(what: str, raw: object) -> np.ndarray | None:
     if index is None:
         return None
     labels = np.empty(len(index), dtype=object)
-    labels[:] = list(index)
+    labels[:] = [_MISSING if _is_missing(label) else label for label in index]
     return labels
+
+
+_MISSING = "<no label>"  # NaN and NA are not even equal to themselves
+
+
+def _is_missing(label: object) -> bool:
+    return (
+        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
+    )
 
 
 def aligned(parts: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...] | None]:
@@ -137,13 +146,14 @@ def aligned(parts: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...
     return same, None if counting else tuple(map(str, order))
 
 
-def in_order(what: str, raw: Any, rows: tuple[str, ...]) -> Any:
+def in_order(what: str, raw: Any, rows: tuple[str, ...], *, named: bool = True) -> Any:
     """Return labels in the order of named rows, where they have an index that names the same rows.
 
     Args:
         what: A sentence is to call them.
         raw: One label for each row.
         rows: Names of the rows.
+        named: Whether rows have names of their own; if not, another index than their numbers says nothing.
 
     Returns:
         The same labels in that order; as they were, where they have no index or one that only counts.
@@ -152,11 +162,36 @@ def in_order(what: str, raw: Any, rows: tuple[str, ...]) -> Any:
         DataError: If the index names other rows.
     """
     labels = row_labels(what, raw)
-    if labels is None or np.array_equal(labels, np.arange(len(labels))):
+    if labels is None:
         return raw
-    names = np.array([*map(str, labels)], dtype=object)
-    order = np.array(rows, dtype=object)
-    return raw if np.array_equal(names, order) else _reordered(what, raw, names, "the dataset", order)
+    names, order = np.array([*map(str, labels)], dtype=object), np.array(rows, dtype=object)
+    silent = not named or np.array_equal(labels, np.arange(len(labels)))
+    if np.array_equal(names, order) or (silent and set(names) != set(order)):
+        return raw
+    return _reordered(what, raw, names, "the dataset", order)
+
+
+def reordered_mask(name: str, mask: Any, given: object, ordered: object) -> Any:
+    """Return a mask of a modality's rows in the order that these were put in.
+
+    Args:
+        name: Of the modality.
+        mask: A truth value for each row, as given.
+        given: The modality, as given.
+        ordered: The same in the order of the dataset.
+
+    Returns:
+        The mask in the order of the dataset.
+    """
+    what = f"modality {name!r}"
+    before, after = (None if raw is None else row_labels(what, raw) for raw in (given, ordered))
+    if before is None or after is None or np.array_equal(before, after):
+        return mask
+    if row_labels(f"observed[{name!r}]", mask) is not None:
+        return in_order(f"observed[{name!r}]", mask, tuple(map(str, after)))
+    place = {label: at for at, label in enumerate(before.tolist())}
+    values = np.asarray(mask)
+    return values[[place[label] for label in after.tolist()]] if values.shape == (len(before),) else mask
 
 
 def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np.ndarray) -> object:

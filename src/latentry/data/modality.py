@@ -173,7 +173,8 @@ def _mark_missing(name: str, values: StoredRows, observed: np.ndarray, columns: 
             row, entry = np.argwhere(bad)[0]
             what = "NaN" if nan[row, entry] else "infinity"
             raise DataError(_not_finite(name, what, start + row, _place(values.shape[1:], int(entry), columns)))
-        large = np.abs(flat) > LARGEST if flat.dtype.itemsize >= 8 else np.zeros(1, dtype=bool)
+        seen = observed[start : start + len(piece), None]
+        large = (np.abs(flat) > LARGEST) & seen if flat.dtype.itemsize >= 8 else np.zeros((1, 1), dtype=bool)
         if large.any():
             row, entry = np.argwhere(large)[0]
             place = _place(values.shape[1:], int(entry), columns)

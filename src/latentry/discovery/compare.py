@@ -73,7 +73,9 @@ class Comparison:
     units: np.ndarray | None = None
 
 
-def compare(data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int, end: float) -> Comparison:
+def compare(
+    data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int, end: float, folds: int | None = None
+) -> Comparison:
     """Fit the candidates to the same rows and compare them on others.
 
     Args:
@@ -82,6 +84,7 @@ def compare(data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int,
         fits: That keep, count and time.
         seed: Of the split.
         end: What the budget must have left afterwards, besides a final fit of the slowest candidate.
+        folds: How often each is fitted, where an earlier comparison has settled it: scores then are of the same rows.
 
     Returns:
         Scores, the decision, and what was left out.
@@ -93,7 +96,7 @@ def compare(data: Dataset, tried: Sequence[Candidate], fits: Fits, *, seed: int,
         said_alone = (f"{tried[0].name} is the only candidate, and needs no comparison.",)
         return Comparison((), tried[0], 0, 0, said_alone)
     rows = some_rows(data, _MOST_ROWS, seed) if len(data) > _MOST_ROWS else data
-    folds, said = _folds(rows, len(tried), fits, end)
+    folds, said = _folds(rows, len(tried), fits, end) if folds is None else (folds, [])
     split = parts(rows, folds, seed)
     order = np.concatenate([aside for _, aside in split])
     scores: list[Score] = []

@@ -88,7 +88,12 @@ def _training(rows: Dataset, seed: int) -> Dataset:
         raise DataError(
             f"data: {len(rows)} rows are too few to set {FEWEST} aside and learn from the others. Give at least {least}."
         )
-    training, _ = rows.split(1 - fraction, fraction, seed=seed)
+    training, aside = rows.split(1 - fraction, fraction, seed=seed)
+    if min(len(training), len(aside)) < FEWEST:
+        raise DataError(
+            f"data: rows that belong together leave {len(training)} to learn from and {len(aside)} to set aside, and each needs "
+            f"{FEWEST}. Give more groups, or smaller ones."
+        )
     return training
 
 
@@ -111,7 +116,7 @@ def _with_variants(training: Dataset, compared: Comparison, fits: Fits, seed: in
     if not fits.rounds(compared.folds * len(others) * fits.first(best.name), 1, end + kept):
         said = f"Other priors of {best.name} were left out: the budget does not reach."
         return replace(compared, sentences=(said, *compared.sentences))
-    again = compare(training, (best, *others), fits, seed=seed, end=end)
+    again = compare(training, (best, *others), fits, seed=seed, end=end, folds=compared.folds or None)
     scores = (*compared.scores, *(one for one in again.scores if one.name != best.name))
     return replace(again, scores=scores, sentences=(*compared.sentences, *again.sentences))
 

@@ -98,14 +98,17 @@ class Discovery:
         lost = [name for name in matched.latents if name not in found]
         rest = f"; not reproduced: {', '.join(lost)}" if lost else ""
         agree = "none" if not found else f"{len(found)} of {all_of}" if lost else "all"
-        return f"{fits} fits, from other seeds and parts of the rows, agree on {agree} of them{which}{rest}."
+        parts = " and parts of the rows" * bool(self.repeats.halves)
+        return f"{fits} fits, from other seeds{parts}, agree on {agree} of them{which}{rest}."
 
     @property
     def _chosen(self) -> str:
         best, others = self.comparison.best.name, len(self.comparison.scores) - 1
         if others < 1:
-            return f"{best} was the only model that {'the budget reached' if others == 0 else 'applies'}."
-        last = self.comparison.sentences[-1]
+            return f"{best} was the only candidate{' that was fitted' if others == 0 else ''}."
+        kinds, last = {one.kind for one in self.comparison.scores}, self.comparison.sentences[-1]
+        if len(kinds) > 1:
+            return f"{best} was chosen among {others + 1} models, not all of which have scores that can be compared. {last}"
         return (
             f"{best} was chosen among {others + 1} models by {self.comparison.rows} rows that they had not seen. {last}"
         )

@@ -14,6 +14,7 @@ from latentry.discovery.curved_surface import RealValues, real_values, surface_d
 from latentry.discovery.held_out import parts, some_rows
 from latentry.discovery.plane_mixture import factor_density, fit_planes
 from latentry.discovery.shape import Shape, shape_of
+from latentry.errors import DataError
 from latentry.identifiability import mean_gain
 from latentry.models import VAE, AnyModel, Training
 
@@ -227,6 +228,8 @@ def _plane_scores(fitted: Dataset, aside: Dataset, seed: int) -> dict[tuple[int,
     Few rows are described by one plane: several would take clusters for themselves, and leave no latent to tell them apart.
     """
     units = real_values(fitted)
+    if not units.columns:
+        raise DataError("data: no column varies. Give at least one modality that does.")
     values, new = units.of(fitted), units.of(aside)
     scores = {(0, 1): -0.5 * (new**2 + np.log(2 * np.pi)).sum(axis=1)}
     for components in _COMPONENTS:

@@ -10,7 +10,7 @@ from latentry.certificate import Matching, match_latents
 from latentry.data import Dataset
 from latentry.discovery.candidates import Candidate
 from latentry.discovery.fits import Fits
-from latentry.errors import DataError
+from latentry.errors import DataError, TrainingDiverged
 from latentry.models import AnyModel
 
 __all__ = ["Repeats", "repeat"]
@@ -68,7 +68,10 @@ def repeat(best: Candidate, training: Dataset, data: Dataset, fits: Fits, *, see
             said.append(f"Restart {number} of {_RESTARTS} was left out: the budget does not reach.")
             break
         again = clone(best.model).set_params(seed=best.model.seed + number)
-        restarts.append(fits.fit(f"final {best.name}, seed {again.seed}", again, training))
+        try:
+            restarts.append(fits.fit(f"final {best.name}, seed {again.seed}", again, training))
+        except TrainingDiverged as why:
+            said.append(f"Restart {number} of {_RESTARTS} could not be fitted: {why}")
     halves = _halves(best, training, fits, seed, end, said)
     by_seed = _matched({"the fit": model, **{f"seed {one.seed}": one for one in restarts}}, data, said, "other seeds")
     named = {"the fit": model, **{f"half {i + 1}": one for i, one in enumerate(halves)}}
@@ -90,7 +93,7 @@ def _halves(
     try:
         two = training.split(0.5, 0.5, seed=seed)
         return tuple(fits.fit(f"half {i + 1} of {best.name}", clone(best.model), part) for i, part in enumerate(two))
-    except DataError as why:
+    except (DataError, TrainingDiverged) as why:
         said.append(f"Halves of the rows could not be fitted: {why}")
         return ()
 

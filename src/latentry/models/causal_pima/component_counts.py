@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 
 from latentry.data import Dataset
 from latentry.models.causal_pima.node_updates import principal
+from latentry.streams import stream
 
 __all__ = ["Strengths", "group_strengths", "modality_points"]
 
@@ -72,7 +73,8 @@ def modality_points(data: Dataset, scales: Mapping[str, Array], chosen: Sequence
         (rows, components); no rows where none has them all.
     """
     seen = np.logical_and.reduce([data.observed[name] for name in chosen])
-    rows = np.flatnonzero(seen)[:_ROWS]
+    rows = np.flatnonzero(seen)
+    rows = np.sort(stream("causal pima/counted rows", 0).permutation(rows)[:_ROWS])  # a file may be sorted by group
     if len(rows) < 2:
         return np.zeros((len(rows), 1))
     return principal(data.take(rows).select(*chosen), scales)[:, :_WIDTH]

@@ -393,7 +393,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         Raises:
             DataError: If a latent is not known, or names are empty, not different, too few or too many.
         """
-        self.record_ = replace(self.record_, latents=renamed(self.latents_, names))
+        settled = renamed(self.latents_, names)  # which asks for a fit first
+        self.record_ = replace(self.record_, latents=settled)
         return self
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
