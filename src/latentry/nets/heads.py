@@ -440,7 +440,7 @@ class NegativeBinomial(Head):
     """
 
     log_size: Float[Array, "..."]
-    bounds: ClassVar[tuple[float, float]] = (-5.0, 7.0)  # beyond e^7 it is Poisson to the precision of the numbers
+    bounds: ClassVar[tuple[float, float]] = (-5.0, 7.0)  # beyond e^7 it is Poisson for means far below that
 
     @property
     def parameters(self) -> int:
