@@ -102,9 +102,9 @@ class KeepsFitRecord(ABC):
     def fit_history(self) -> Sequence[Mapping[str, object]]:
         """Return one row of metrics for each epoch of the last fit."""
 
-    @abstractmethod
     def chosen_params(self) -> Mapping[str, object]:
         """Return the parameters that were left to the fit, as it chose them: for further fits that are compared with it."""
+        return {}
 
 
 class HasLikelihood(ABC):

@@ -351,10 +351,6 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         record: FitRecord | None = vars(self).get("record_")
         return record
 
-    def chosen_params(self) -> Mapping[str, object]:
-        """Return the parameters that were left to the fit, as it chose them; none, unless the model says otherwise."""
-        return {}
-
     def fit_history(self) -> History:
         """Return one row of metrics for each epoch of the last fit."""
         check_is_fitted(self)
