@@ -255,7 +255,7 @@ class Certificate:
         Args:
             path: Of a file to write the page to; None for none.
             title: Of the page.
-            opening: What stands above the certificate; None for nothing.
+            opening: What stands above the certificate; None where nothing does.
 
         Returns:
             HTML.

@@ -14,7 +14,7 @@ def opening_box(opening: Opening | None) -> str:
     """Return the paragraph, then sentences and tables.
 
     Args:
-        opening: What stands there; None for nothing.
+        opening: What stands there; None where nothing does.
 
     Returns:
         HTML.

@@ -29,7 +29,7 @@ def page_of(certificate: Certificate, subject: Subject | None, title: str = "", 
         certificate: To be shown.
         subject: Rows and model; None if they are not at hand.
         title: Of the page; one is made by default.
-        opening: What stands above the certificate; None for nothing.
+        opening: What stands above the certificate; None where nothing does.
 
     Returns:
         HTML.
