@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.certificate.whole_files import write_whole
 from latentry.cli import recipes
 from latentry.generators import finite_laws
+from latentry.whole_files import write_whole
 
 pytestmark = pytest.mark.usefixtures("few_features", "quick_students_in_module")
 QUICK = ["--epochs", "2", "--latents", "1", "--set", "hidden=[4]", "--quiet"]

@@ -16,7 +16,7 @@ from latentry.models.cggan.updates import averaged_module
 from latentry.models.estimator.fitting import task_for
 from latentry.models.estimator.saving import save_model
 from latentry.nets import SparsityTerm
-from latentry.training import run
+from latentry.training import RunFolder, run
 
 pytestmark = pytest.mark.long
 
@@ -146,7 +146,8 @@ def test_resumed_at_every_step_is_the_straight_run(fitted, pictures, tmp_path, s
     model.record_ = model.study(pictures)
 
     def keep(state):
-        save_model(model, tmp_path / f"at-{len(moments)}", state)
+        with RunFolder(tmp_path / f"at-{len(moments)}") as folder:
+            save_model(model, folder, state)
         moments.append(state)
 
     run(task_for(model, pictures), save=keep, save_every=1, progress=False)

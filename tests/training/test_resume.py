@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
-from latentry.training import run
+from latentry.training import RunFolder, run
 
 
 def test_resumed_at_every_step_is_the_straight_run(tmp_path, same):
@@ -29,7 +29,8 @@ def test_resumed_at_every_step_is_the_straight_run(tmp_path, same):
     work = task_for(fitted, lt.Dataset(rows))
 
     def keep(state):
-        save_model(fitted, tmp_path / f"at-{len(moments)}", state)
+        with RunFolder(tmp_path / f"at-{len(moments)}") as folder:
+            save_model(fitted, folder, state)
         moments.append(state)
 
     run(work, save=keep, save_every=1, progress=False)
@@ -117,6 +118,79 @@ def test_ctrl_c_ends_at_a_safe_point_with_the_state_saved(tmp_path, rng, same):
     in_memory = model.fit(rows, resume=True)
     for resumed in (from_file, in_memory):
         assert same(resumed.state_.arrays(), straight.state_.arrays())
+
+
+class Signalling:
+    """A logger that sends a signal to its own process after some epochs."""
+
+    def __init__(self, number, after=2):
+        self.left, self.number = after, number
+
+    def log(self, row):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), self.number)
+
+
+def test_termination_ends_the_process_with_the_state_saved(tmp_path, rng, same):
+    rows = rng.normal(size=(80, 3))
+    settings = {"latent_dim": 1, "hidden": (4,), "batch_size": 8, "progress": False, "epochs": 6}
+    model = lt.VAE().set_params(**settings)
+    with pytest.warns(lt.DataWarning, match="interrupted after 2 epochs"), pytest.raises(SystemExit) as ended:
+        model.fit(rows, run=tmp_path / "run", logger=Signalling(signal.SIGTERM))
+    assert ended.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    resumed = lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run", resume=True)
+    assert same(resumed.state_.arrays(), lt.VAE().set_params(**settings).fit(rows).state_.arrays())
+
+
+def test_a_handler_of_the_program_is_called_after_the_save(tmp_path, rng):
+    seen = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: seen.append(lt.load(tmp_path / "run").state_.stopped))
+    try:
+        with pytest.warns(lt.DataWarning, match="interrupted"):
+            lt.VAE(latent_dim=1, hidden=(4,), batch_size=8, epochs=40, progress=False).fit(
+                rng.normal(size=(80, 3)), run=tmp_path / "run", logger=Signalling(signal.SIGTERM)
+            )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == ["interrupted"]
+
+
+def test_a_failed_periodic_save_is_said_and_tried_again(tmp_path, rng, monkeypatch):
+    rows, fails = rng.normal(size=(40, 3)), [2, 3]
+    write, calls = RunFolder.write, []
+
+    def failing(folder, run):
+        calls.append(run.manifest["state"])
+        if len(calls) in fails:
+            raise lt.CheckpointError("no space left.")
+        write(folder, run)
+
+    monkeypatch.setattr(RunFolder, "write", failing)
+    settings = {"latent_dim": 1, "hidden": (4,), "epochs": 3, "batch_size": 16, "progress": False}
+    with pytest.warns(lt.DataWarning, match="no space left. Training goes on, and saving is tried again"):
+        model = lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "run", save_every=1)
+    assert len(calls) > 4
+    assert lt.load(tmp_path / "run").state_.counters() == model.state_.counters()
+    fails[:] = range(1, 100)
+    with pytest.raises(lt.CheckpointError, match="no space left"):  # before any training
+        lt.VAE().set_params(**settings).fit(rows, run=tmp_path / "other")
+
+
+def test_a_second_fit_into_the_folder_is_refused(tmp_path, rng):
+    rows = rng.normal(size=(40, 3))
+
+    class Second:
+        def log(self, row):
+            with pytest.raises(lt.CheckpointError, match="is writing this run. Wait until it ends"):
+                lt.VAE(latent_dim=1, epochs=1, progress=False).fit(rows, run=tmp_path / "run", resume=True)
+
+    model = lt.VAE(latent_dim=1, hidden=(4,), epochs=1, progress=False)
+    model.fit(rows, run=tmp_path / "run", logger=Second())
+    with pytest.raises(lt.DataError):
+        lt.VAE(latent_dim=9, progress=False).fit(rows, run=tmp_path / "unused")
+    assert not (tmp_path / "unused").exists()
 
 
 def test_resume_refuses_what_is_not_the_same(tmp_path, rng):

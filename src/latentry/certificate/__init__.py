@@ -13,7 +13,7 @@ from latentry.certificate.splitting import FEWEST
 from latentry.certificate.stages import Stage
 from latentry.certificate.statements import Statement
 from latentry.certificate.subject import Settings
-from latentry.certificate.whole_files import write_whole
+from latentry.whole_files import write_whole
 
 __all__ = [
     "FEWEST",

@@ -22,9 +22,9 @@ from latentry.certificate.statements import (
     statements,
 )
 from latentry.certificate.subject import Subject
-from latentry.certificate.whole_files import write_whole
 from latentry.errors import DataError, nearest
 from latentry.evidence import STATUS_ORDER, Status, Verdict, all_of
+from latentry.whole_files import write_whole
 
 __all__ = ["Certificate"]
 

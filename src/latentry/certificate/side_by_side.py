@@ -17,11 +17,11 @@ from latentry.certificate.question import Fields, Part
 from latentry.certificate.schema import VERSION
 from latentry.certificate.statements import Errors, Statement, Topic, at_least, at_most, joined, nats, naturality_errors
 from latentry.certificate.subject import Subject
-from latentry.certificate.whole_files import write_whole
 from latentry.data import CategoricalChannel
 from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, Verdict
 from latentry.natural import compare
+from latentry.whole_files import write_whole
 
 __all__ = ["SideBySide", "by_name", "compared", "named"]
 

@@ -1,11 +1,12 @@
 """The compiled training loop, run state, checkpoints, progress and devices."""
 
 from latentry.training.apply import map_rows
-from latentry.training.checkpoint import RunFiles, holds_run, read_run, write_run
+from latentry.training.checkpoint import RunFiles, holds_run, read_run
 from latentry.training.cost import operations_per_row, seconds_per_epoch
 from latentry.training.devices import Placement, use_compilation_cache
 from latentry.training.feed import Feed
 from latentry.training.history import History, epochs_of
+from latentry.training.interrupt import Terminated
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
 from latentry.training.loop import Task, blank_trees
 from latentry.training.model_updates import Update
@@ -13,6 +14,7 @@ from latentry.training.named_arrays import fill, to_named
 from latentry.training.phase import SCHEDULES, Loss, Module, Phase
 from latentry.training.round_sizes import filled_rows
 from latentry.training.run import run
+from latentry.training.run_folder import RunFolder, write_run
 from latentry.training.soap import scale_by_soap
 from latentry.training.state import RunState
 
@@ -28,9 +30,11 @@ __all__ = [
     "Phase",
     "Placement",
     "RunFiles",
+    "RunFolder",
     "RunState",
     "Task",
     "TensorBoard",
+    "Terminated",
     "Update",
     "blank_trees",
     "epochs_of",

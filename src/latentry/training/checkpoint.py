@@ -1,4 +1,4 @@
-"""Run folders: written whole or not at all, checked when they are read. No code is ever loaded."""
+"""Run folders: what they hold, and how it is read and checked. No code is ever loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +16,35 @@ import safetensors
 import safetensors.numpy
 
 from latentry.errors import CheckpointError
-from latentry.training.history import Row, without_nan
+from latentry.training.history import Row
+from latentry.whole_files import real_path
 
-__all__ = ["FORMAT", "RunFiles", "holds_run", "read_run", "write_run"]
+__all__ = [
+    "FORMAT",
+    "HISTORY",
+    "MANIFEST",
+    "OPTIMISER",
+    "WEIGHTS",
+    "RunFiles",
+    "canonical",
+    "holds_run",
+    "named_files",
+    "old_place",
+    "read_run",
+    "sha256",
+    "versioned",
+]
 
-FORMAT = 1
-_MANIFEST, _WEIGHTS, _OPTIMISER, _HISTORY = (
+FORMAT = 2  # 1 had contents under fixed names, and its folders were replaced as a whole
+_READABLE = (1, 2)
+MANIFEST, WEIGHTS, OPTIMISER, HISTORY = (
     "manifest.json",
     "weights.safetensors",
     "optimiser.safetensors",
     "history.jsonl",
 )
-_PARTS = (_WEIGHTS, _OPTIMISER, _HISTORY)
+_PARTS = (WEIGHTS, OPTIMISER, HISTORY)
+_TRIES = 100  # a reader whose files were replaced while it read begins again
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,7 @@ class RunFiles:
 
 
 def holds_run(folder: str | Path) -> bool:
-    """Return whether a folder (or what an interrupted save left of it) holds a run.
+    """Return whether a folder (or what an interrupted save of an earlier version left of it) holds a run.
 
     Args:
         folder: Need not exist.
@@ -50,107 +66,68 @@ def holds_run(folder: str | Path) -> bool:
     Returns:
         True where a manifest with format and checksums can be read.
     """
-    folder = Path(folder).absolute()
-    return _is_run(folder) or _is_run(_old(folder))
+    return _is_run(_place(folder))
 
 
 def _is_run(folder: Path) -> bool:
     try:
-        return {"format", "checksums"} <= set(json.loads((folder / _MANIFEST).read_bytes()))
+        return {"format", "checksums"} <= set(json.loads((folder / MANIFEST).read_bytes()))
     except (OSError, ValueError, TypeError):
         return False
 
 
-def write_run(folder: str | Path, run: RunFiles) -> None:
-    """Write a sibling folder, flush it to disk, and rename it into place; an earlier run stays until then.
+def _place(folder: str | Path) -> Path:
+    """Where a run is read: its folder, or the name that earlier versions moved it to while they saved."""
+    path = real_path(folder)
+    return old_place(path) if not path.exists() and old_place(path).is_dir() else path
+
+
+def old_place(folder: Path) -> Path:
+    """Return the name to which earlier versions moved a run folder while they saved.
 
     Args:
-        folder: New, empty, or an earlier run, which is replaced.
-        run: Manifest, arrays and history.
+        folder: The run folder.
 
-    Raises:
-        CheckpointError: If the folder holds something else, or cannot be written.
+    Returns:
+        A path beside it.
     """
-    folder = Path(folder).absolute()
-    if folder.exists() and not _is_run(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise CheckpointError(f"{folder}: it exists and is no run folder. Choose another place; nothing was written.")
-    draft = folder.with_name(f".{folder.name}.new")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir()
-        _write_draft(draft, run)
-        _swap(folder, draft)
-    except OSError as problem:
-        shutil.rmtree(draft, ignore_errors=True)
-        kept = " The run that was there is untouched." if holds_run(folder) else ""
-        raise CheckpointError(f"{folder}: the run could not be saved: {problem}.{kept}") from problem
-
-
-def _write_draft(draft: Path, run: RunFiles) -> None:
-    parts = {
-        _WEIGHTS: safetensors.numpy.save(dict(run.weights)),
-        _OPTIMISER: safetensors.numpy.save(dict(run.optimiser)),
-        _HISTORY: "".join(json.dumps(without_nan(row)) + "\n" for row in run.history).encode(),
-    }
-    manifest = {
-        "format": FORMAT,
-        **run.manifest,
-        "checksums": {name: _sha256(content) for name, content in parts.items()},
-    }
-    manifest["checksum"] = _sha256(_canonical(manifest))
-    parts[_MANIFEST] = json.dumps(manifest, indent=1).encode()
-    for name, content in parts.items():
-        with open(draft / name, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    _sync_folder(draft)
-
-
-def _swap(folder: Path, draft: Path) -> None:
-    """Put the draft in place of the folder. A kill at any line leaves a whole run under one of the two names."""
-    old = _old(folder)
-    if folder.exists():
-        _clear_old(folder)
-        os.rename(folder, old)
-    try:
-        os.rename(draft, folder)
-    except OSError:
-        if old.exists():
-            os.rename(old, folder)
-        raise
-    _sync_folder(folder.parent)
-    _clear_old(folder)
-
-
-def _clear_old(folder: Path) -> None:
-    """Remove what an earlier swap left, after moving what the user keeps there to the folder in use."""
-    old = _old(folder)
-    if old.exists():
-        for guest in old.iterdir():
-            if guest.name not in (*_PARTS, _MANIFEST) and not (folder / guest.name).exists():
-                os.rename(guest, folder / guest.name)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _old(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.old")
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def versioned(name: str, checksum: str) -> str:
+    """Return the name of one version of a file: other contents have other names, so that none is ever written over.
+
+    Args:
+        name: Such as "weights.safetensors".
+        checksum: Of the content.
+
+    Returns:
+        Such as "weights-0123456789abcdef.safetensors".
+    """
+    stem, _, ending = name.partition(".")
+    return f"{stem}-{checksum[:16]}.{ending}"
+
+
+def named_files(folder: Path) -> tuple[str, ...]:
+    """Return the names of the contents that a run folder's manifest speaks of.
+
+    Args:
+        folder: Need not hold a run.
+
+    Returns:
+        Names of files; none where no manifest can be read.
+    """
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return tuple(_file_names(folder / MANIFEST, _parsed(folder / MANIFEST)[0]).values())
+    except (CheckpointError, OSError):
+        return ()
 
 
 def read_run(folder: str | Path) -> RunFiles:
-    """Read a run folder and check every byte of it.
+    """Read a run folder and check every byte of it. Nothing is changed, also where a save is going on.
 
     Args:
-        folder: As given to :func:`write_run`.
+        folder: As given to :func:`latentry.training.write_run`.
 
     Returns:
         Manifest, arrays and history.
@@ -158,47 +135,64 @@ def read_run(folder: str | Path) -> RunFiles:
     Raises:
         CheckpointError: If there is no run, or a file of it is missing, damaged or of another format.
     """
-    folder = Path(folder).absolute()
+    place = _place(folder)
     try:
-        if not folder.exists() and _old(folder).exists():
-            os.rename(_old(folder), folder)  # a save was cut off between its two renames
-        return _read(folder)
+        for _ in range(_TRIES):
+            before = _stamp(place)
+            try:
+                return _read(place)
+            except (CheckpointError, FileNotFoundError):
+                if _stamp(place) == before:  # otherwise a writer was faster, and its new run is read
+                    raise
+        raise CheckpointError(f"{place}: the run was replaced {_TRIES} times while it was read. Try again.")
     except CheckpointError:
         raise
     except OSError as problem:
-        raise CheckpointError(f"{folder}: the run cannot be read: {problem}.") from problem
+        raise CheckpointError(f"{place}: the run cannot be read: {problem}.") from problem
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """What changes when a manifest is replaced."""
+    try:
+        found = os.stat(folder / MANIFEST)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _read(folder: Path) -> RunFiles:
     manifest = _read_manifest(folder)
-    contents = {name: _read_part(folder, name, manifest["checksums"]) for name in _PARTS}
-    history = [json.loads(line) for line in contents[_HISTORY].decode().splitlines()]
+    names = _file_names(folder / MANIFEST, manifest)
+    contents = {name: _read_part(folder / names[name], manifest["checksums"].get(name)) for name in _PARTS}
+    history = [json.loads(line) for line in contents[HISTORY].decode().splitlines()]
     return RunFiles(
         manifest,
-        _tensors(folder / _WEIGHTS, contents[_WEIGHTS]),
-        _tensors(folder / _OPTIMISER, contents[_OPTIMISER]),
+        _tensors(folder / names[WEIGHTS], contents[WEIGHTS]),
+        _tensors(folder / names[OPTIMISER], contents[OPTIMISER]),
         [{name: math.nan if value is None else value for name, value in row.items()} for row in history],
     )
 
 
+def _file_names(path: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the contents; a manifest may say only what its checksums imply, so no path of its own is followed."""
+    if manifest["format"] == 1:
+        return {name: name for name in _PARTS}
+    names = {name: versioned(name, str(manifest["checksums"].get(name))) for name in _PARTS}
+    if manifest.get("files") != names:
+        raise CheckpointError(
+            f"{path}: the files that it names are not those of a run. Restore the folder from a copy."
+        )
+    return names
+
+
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / _MANIFEST
+    path = folder / MANIFEST
     if not path.is_file():
         raise CheckpointError(
-            f"{folder}: it holds no run, there is no {_MANIFEST} in it. Give the folder of a saved run."
+            f"{folder}: it holds no run, there is no {MANIFEST} in it. Give the folder of a saved run."
         )
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_bytes())
-        version, checksum = manifest["format"], manifest.pop("checksum")
-    except (ValueError, KeyError, AttributeError, TypeError) as problem:
-        raise CheckpointError(
-            f"{path}: it is damaged ({problem}). Restore the folder from a copy, or fit again."
-        ) from problem
-    if version != FORMAT:
-        raise CheckpointError(
-            f"{path}: it has format {version}; this latentry reads format {FORMAT}. Use the version that wrote it."
-        )
-    if checksum != _sha256(_canonical(manifest)):
+    manifest, checksum = _parsed(path)
+    if checksum != sha256(canonical(manifest)):
         raise CheckpointError(
             f"{path}: its checksum is wrong, it was changed or damaged after it was written. "
             "Restore the folder from a copy, or fit again."
@@ -206,12 +200,28 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _read_part(folder: Path, name: str, checksums: Mapping[str, str]) -> bytes:
-    path = folder / name
+def _parsed(path: Path) -> tuple[dict[str, Any], object]:
+    """A manifest of a format that is read, without its checksum; and the checksum."""
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        version, checksum = manifest["format"], manifest.pop("checksum")
+    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        raise CheckpointError(
+            f"{path}: it is damaged ({problem}). Restore the folder from a copy, or fit again."
+        ) from problem
+    if version not in _READABLE:
+        raise CheckpointError(
+            f"{path}: it has format {version}; this latentry reads formats {_READABLE[0]} to {FORMAT}. "
+            "Use the version that wrote it."
+        )
+    return manifest, checksum
+
+
+def _read_part(path: Path, checksum: object) -> bytes:
     if not path.is_file():
         raise CheckpointError(f"{path}: it is missing. Restore the folder from a copy, or fit again.")
     content = path.read_bytes()
-    if _sha256(content) != checksums.get(name):
+    if sha256(content) != checksum:
         raise CheckpointError(
             f"{path}: its checksum is wrong ({len(content)} bytes), it is cut short, damaged or from another run. "
             "Restore the folder from a copy, or fit again."
@@ -228,9 +238,25 @@ def _tensors(path: Path, content: bytes) -> dict[str, np.ndarray]:
         ) from problem
 
 
-def _canonical(manifest: Mapping[str, Any]) -> bytes:
+def canonical(manifest: Mapping[str, Any]) -> bytes:
+    """Return the bytes that a manifest's checksum is of.
+
+    Args:
+        manifest: Without its checksum.
+
+    Returns:
+        JSON with sorted keys.
+    """
     return json.dumps(manifest, sort_keys=True).encode()
 
 
-def _sha256(content: bytes) -> str:
+def sha256(content: bytes) -> str:
+    """Return a checksum.
+
+    Args:
+        content: Any bytes.
+
+    Returns:
+        64 hexadecimal digits.
+    """
     return hashlib.sha256(content).hexdigest()

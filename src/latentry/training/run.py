@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
-from latentry.errors import CheckpointError, DataError, TrainingDiverged
+from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
 from latentry.training.devices import use_compilation_cache
 from latentry.training.interrupt import Interrupts
 from latentry.training.loggers import Logger
@@ -48,6 +49,7 @@ def run(
     Raises:
         DataError: If ``save_every`` is no whole number of at least 1.
         TrainingDiverged: If a loss or gradient is not finite; the last good state is saved first.
+        Terminated: If SIGTERM came; the state is saved, and the process ends with 143.
     """
     if save_every is not None and (not isinstance(save_every, int) or save_every < 1):
         raise DataError(f"save_every={save_every!r}: it is no number of steps. Give a whole number of at least 1.")
@@ -77,6 +79,7 @@ def run(
         if not state.finished:
             state = replace(state, stopped="interrupted")
         keeper.always(state)
+    interrupts.end_process(state)
     return state
 
 
@@ -111,10 +114,13 @@ class _Keeper:
         return None if self._every is None or self._save is None else self._every - done % self._every
 
     def maybe(self, state: RunState, done: int, *, epoch_ended: bool) -> None:
-        """Save where it is due."""
+        """Save where it is due. A save that fails is said and tried again; what was trained goes on."""
         due = done % self._every == 0 if self._every else epoch_ended and time.monotonic() - self._last > self._seconds
         if due and not state.finished:
-            self.always(state)
+            try:
+                self.always(state)
+            except CheckpointError as problem:
+                warnings.warn(f"{problem} Training goes on, and saving is tried again.", DataWarning, stacklevel=3)
 
     def always(self, state: RunState) -> None:
         """Save now; an error of saving carries the state."""

@@ -13,6 +13,7 @@ from latentry.data.dataset import Dataset
 from latentry.data.files import csv, h5ad, npy, npz, parquet, zarr
 from latentry.data.files.roles import Roles
 from latentry.errors import DataError, LatentryError, nearest
+from latentry.whole_files import exchange, real_path, sync_folder, sync_tree
 
 __all__ = ["FORMATS", "TABLES", "read", "read_columns", "write"]
 
@@ -130,22 +131,31 @@ def write(data: Dataset, path: str | Path) -> None:
     Raises:
         DataError: If the format cannot hold these data, or the file cannot be written.
     """
-    path = Path(path).absolute()
+    path = real_path(path)
     form = _format(path)
     if path.is_dir() and not (form is zarr and zarr.is_store(path)):
         raise DataError(f"{path}: a folder of another kind; nothing was written. Choose another place.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-            draft, old = Path(folder) / path.name, Path(folder) / "old"
+            draft = Path(folder) / path.name
             form.write(data, draft)
-            if path.is_dir():
-                path.rename(old)  # a folder cannot be replaced in one step; this one goes with the temporary folder
-            draft.replace(path)
+            sync_tree(draft)
+            _put(draft, path)
+            sync_folder(path.parent)
     except LatentryError:
         raise
     except Exception as problem:
         raise DataError(f"{path}: could not be written ({problem}). Choose another place.") from problem
+
+
+def _put(draft: Path, path: Path) -> None:
+    """Move a draft into its place in one step; an earlier store takes the draft's place, and goes with its folder."""
+    if not path.is_dir():
+        draft.replace(path)
+    elif not exchange(draft, path):  # a file system that cannot exchange two folders
+        path.rename(draft.with_name("old"))
+        draft.rename(path)
 
 
 def _format(path: Path) -> Format:

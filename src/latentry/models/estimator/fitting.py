@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +14,12 @@ import numpy as np
 from latentry.contracts import FitRecord
 from latentry.data import Dataset, Standardiser, row_marks, sketches
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
-from latentry.training import Feed, History, Logger, RunState, Task, epochs_of, holds_run, run
+from latentry.training import Feed, History, Logger, RunFolder, RunState, Task, Terminated, epochs_of, holds_run, run
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["earlier_run", "record_of", "refuse_used_folder", "task_for", "train"]
+__all__ = ["earlier_run", "held_folder", "record_of", "refuse_used_folder", "task_for", "train"]
 
 
 def record_of(model: AnyModel, data: Dataset) -> FitRecord:
@@ -127,7 +129,7 @@ def train(
     model: AnyModel,
     task: Task,
     before: RunState | None,
-    folder: str | Path | None,
+    folder: RunFolder | None,
     save_every: int | None,
     logger: Logger | None,
 ) -> None:
@@ -144,6 +146,7 @@ def train(
     Raises:
         TrainingDiverged: If the loss is not finite; the model keeps the best state before that.
         CheckpointError: If the folder cannot be written.
+        Terminated: If SIGTERM came; the state is saved, and the process ends with 143.
     """
     from latentry.models.estimator.saving import save_model
 
@@ -157,26 +160,56 @@ def train(
         if isinstance(error.state, RunState):
             _accept(model, error.state)
         raise
+    except Terminated as end:
+        if isinstance(end.state, RunState):
+            _accept(model, end.state)
+            if folder is not None:
+                _say_interrupted(end.state, folder)
+        raise
     if state.finished:
         state = replace(state, champion=model.concluded(task, state))
         if save is not None:
             save(state)
     _accept(model, state)
     if state.stopped == "interrupted":
-        where = "this model" if folder is None else str(folder)
-        warnings.warn(
-            f"training was interrupted after {sum(epochs_of(state.history).values())} epochs; the best state so far is in use, and "
-            f"{where} holds the rest: fit again with resume=True to go on.",
-            DataWarning,
-            stacklevel=3,
-        )
+        _say_interrupted(state, folder)
+
+
+def _say_interrupted(state: RunState, folder: RunFolder | None) -> None:
+    where = "this model" if folder is None else str(folder.path)
+    warnings.warn(
+        f"training was interrupted after {sum(epochs_of(state.history).values())} epochs; the best state so far is in use, and "
+        f"{where} holds the rest: fit again with resume=True to go on.",
+        DataWarning,
+        stacklevel=4,
+    )
 
 
 def _accept(model: AnyModel, state: RunState) -> None:
     model.state_, model.module_, model.history_ = state, state.result, History(state.history)
 
 
-def refuse_used_folder(folder: str | Path | None, *, resume: bool) -> None:
+@contextmanager
+def held_folder(folder: str | Path | None) -> Iterator[RunFolder | None]:
+    """Keep other writers from a run folder for as long as a fit lasts.
+
+    Args:
+        folder: Of the run; None for no files.
+
+    Yields:
+        The folder, locked; None where there is none.
+
+    Raises:
+        CheckpointError: If another process writes there, or nothing can be written.
+    """
+    if folder is None:
+        yield None
+    else:
+        with RunFolder(folder) as held:
+            yield held
+
+
+def refuse_used_folder(folder: RunFolder | None, *, resume: bool) -> None:
     """Refuse to write over an earlier run.
 
     Args:
@@ -186,13 +219,13 @@ def refuse_used_folder(folder: str | Path | None, *, resume: bool) -> None:
     Raises:
         CheckpointError: If the folder holds a run that does not go on.
     """
-    if folder is not None and not resume and holds_run(folder):
+    if folder is not None and not resume and holds_run(folder.path):
         raise CheckpointError(
-            f"{folder} holds an earlier run: pass resume=True to go on with it, or choose another folder."
+            f"{folder.path} holds an earlier run: pass resume=True to go on with it, or choose another folder."
         )
 
 
-def earlier_run(model: AnyModel, folder: str | Path | None, data: Dataset) -> AnyModel | None:
+def earlier_run(model: AnyModel, folder: RunFolder | None, data: Dataset) -> AnyModel | None:
     """Return the model of an earlier run with the same parameters on the same data.
 
     Args:
@@ -209,8 +242,8 @@ def earlier_run(model: AnyModel, folder: str | Path | None, data: Dataset) -> An
     """
     from latentry.models.estimator.saving import require_same, stored_model
 
-    if folder is not None and holds_run(folder):
-        earlier: AnyModel = stored_model(folder, model.get_params(deep=True))
+    if folder is not None and holds_run(folder.path):
+        earlier: AnyModel = stored_model(folder.path, model.get_params(deep=True))
     elif folder is None and "state_" in vars(model):
         earlier = model
     else:

@@ -25,13 +25,13 @@ from latentry.contracts import (
 from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, counted_names
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
-from latentry.models.estimator.fitting import earlier_run, record_of, refuse_used_folder, task_for, train
+from latentry.models.estimator.fitting import earlier_run, held_folder, record_of, refuse_used_folder, task_for, train
 from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.naming import renamed
 from latentry.models.estimator.reading import read, ready
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
-from latentry.training import History, Logger, Phase, RunState, Task, map_rows
+from latentry.training import History, Logger, Phase, RunFolder, RunState, Task, map_rows
 
 __all__ = ["AnyModel", "LatentModel"]
 
@@ -225,7 +225,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         Args:
             X: A Dataset, or anything that a Dataset can be made of.
             y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
-            run: A folder that holds the run while it goes on, so that it survives a crash.
+            run: A folder that holds the run while it goes on, so that it survives a crash. It is locked until the fit
+                ends: a second process that would write there is refused.
             resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened.
             save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
             logger: Gets each epoch's row.
@@ -237,11 +238,12 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         before = dict(vars(self))
         try:
             data = read(self, X, y, fitting=True)
-            earlier = earlier_run(self, run, data) if resume else None
-            known, state = (None, None) if earlier is None else (earlier.record_, earlier.state_)
-            refuse_used_folder(run, resume=resume)
-            self.record_ = self.decided(self.study(data), data, known)
-            train(self, task_for(self, data), state, run, save_every, logger)
+            with held_folder(run) as folder:
+                earlier = earlier_run(self, folder, data) if resume else None
+                known, state = (None, None) if earlier is None else (earlier.record_, earlier.state_)
+                refuse_used_folder(folder, resume=resume)
+                self.record_ = self.decided(self.study(data), data, known)
+                train(self, task_for(self, data), state, folder, save_every, logger)
         except BaseException:
             if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
                 self.__dict__.clear()
@@ -344,7 +346,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         from latentry.models.estimator.saving import save_model
 
         check_is_fitted(self)
-        save_model(self, folder, self.state_)
+        with RunFolder(folder) as held:
+            save_model(self, held, self.state_)
 
     def fit_record(self) -> FitRecord | None:
         """Return what was recorded of the last fit; None before a fit."""

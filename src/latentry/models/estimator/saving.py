@@ -16,7 +16,7 @@ from latentry.data import Dataset
 from latentry.errors import CheckpointError, DataError, nearest
 from latentry.models.estimator.settings import Settings
 from latentry.nets import Expert
-from latentry.training import History, RunFiles, RunState, blank_trees, fill, read_run, to_named, write_run
+from latentry.training import History, RunFiles, RunFolder, RunState, blank_trees, fill, read_run, to_named
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
@@ -27,12 +27,12 @@ WRITTEN_BY = 3  # the form of run folders; 1 had no record of the fit, 2 marked 
 _FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
 
 
-def save_model(model: AnyModel, folder: str | Path, state: RunState) -> None:
+def save_model(model: AnyModel, folder: RunFolder, state: RunState) -> None:
     """Write model and run state.
 
     Args:
         model: With the record of its fit.
-        folder: The run folder.
+        folder: The run folder, locked.
         state: Of the run.
 
     Raises:
@@ -42,7 +42,7 @@ def save_model(model: AnyModel, folder: str | Path, state: RunState) -> None:
     for name, tree in state.arrays().items():
         arrays |= to_named(name, tree)
     weights = to_named("module", state.result) | model.record_.arrays()
-    write_run(folder, RunFiles(_manifest(model, state), weights, arrays, state.history))
+    folder.write(RunFiles(_manifest(model, state), weights, arrays, state.history))
 
 
 def _manifest(model: AnyModel, state: RunState) -> dict[str, object]:
