@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -189,24 +188,16 @@ def _accept(model: AnyModel, state: RunState) -> None:
     model.state_, model.module_, model.history_ = state, state.result, History(state.history)
 
 
-@contextmanager
-def held_folder(folder: str | Path | None) -> Iterator[RunFolder | None]:
+def held_folder(folder: str | Path | None) -> AbstractContextManager[RunFolder | None]:
     """Keep other writers from a run folder for as long as a fit lasts.
 
     Args:
         folder: Of the run; None for no files.
 
-    Yields:
-        The folder, locked; None where there is none.
-
-    Raises:
-        CheckpointError: If another process writes there, or nothing can be written.
+    Returns:
+        A context of the folder, locked; of None where there is none.
     """
-    if folder is None:
-        yield None
-    else:
-        with RunFolder(folder) as held:
-            yield held
+    return nullcontext() if folder is None else RunFolder(folder)
 
 
 def refuse_used_folder(folder: RunFolder | None, *, resume: bool) -> None:
