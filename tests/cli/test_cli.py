@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -145,6 +146,23 @@ def test_models_have_their_own_number_of_latents(call, table, tmp_path):
     words = ["--epochs", "1", "--quiet", "--set", "blocks=1", "--set", "patience=None"]
     assert call("fit", table, "--domain", "lab", "--model", "iflow", "--out", tmp_path / "run", *words)[0] == 0
     assert lt.load(tmp_path / "run").training.patience is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--json"]])
+def test_output_that_cannot_be_written_has_exit_codes_of_its_own(words):
+    """1 means that a required verdict was not reached: neither a full device nor a closed pipe may give it."""
+    command = [sys.executable, "-m", "latentry", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 74
+    assert "the output could not be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):

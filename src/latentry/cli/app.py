@@ -1,11 +1,16 @@
-"""The command line's frame: exit 0 done, 1 a required verdict was not reached, 2 bad input with a sentence."""
+"""The command line's frame: exit 0 done, 1 a required verdict was not reached, 2 bad input with a sentence.
+
+Otherwise: 74 the output could not be written, 130 Ctrl-C, 141 the reader of the output went away, 143 SIGTERM, 70 unexpected.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 import warnings
+from contextlib import suppress
 from typing import Annotated, TextIO
 
 import typer
@@ -50,11 +55,13 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: Words of the command line; those of this process by default.
 
     Raises:
-        SystemExit: With 0 done, 1 a required verdict was not reached, 2 bad input.
+        SystemExit: With 0 done, 1 a required verdict was not reached, 2 bad input; 74 and 141 where the output could not
+            be written.
     """
     warnings.showwarning = _show_warning
     try:
         code = app(args=arguments, prog_name="latentry", standalone_mode=False)
+        sys.stdout.flush()  # here, where a full disk is still a sentence
     except BaseException as problem:
         code = _explain(problem)
     sys.exit(code if isinstance(code, int) else 0)
@@ -65,6 +72,8 @@ def _explain(problem: BaseException) -> int:
     if stopped or (isinstance(problem, SystemExit) and problem.code == 130):
         _say("stopped.")
         return 130
+    if (unwritten := _output_problem(problem)) is not None:
+        return _explain_output(unwritten)
     if isinstance(problem, SystemExit):
         return problem.code if isinstance(problem.code, int) else 2
     if isinstance(problem, LatentryError):
@@ -77,6 +86,27 @@ def _explain(problem: BaseException) -> int:
         raise problem
     _say(f"{type(problem).__name__}: {problem} (unexpected; LATENTRY_TRACEBACK=1 shows where, please report it)")
     return 70
+
+
+_BROKEN_PIPE, _OUTPUT = 141, 74  # as shells name SIGPIPE, and EX_IOERR of sysexits.h
+
+
+def _output_problem(problem: BaseException) -> OSError | None:
+    """Return what kept the output from being written; the argument parser hides a broken pipe in an exit with 1."""
+    cause = problem.__context__ if isinstance(problem, SystemExit) else problem
+    codes = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+    known = isinstance(cause, OSError) and not isinstance(cause, LatentryError) and cause.errno in codes
+    return cause if known and isinstance(cause, OSError) else None
+
+
+def _explain_output(cause: OSError) -> int:
+    with suppress(OSError, ValueError):  # what is left in the buffer would fail again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    if cause.errno == errno.EPIPE:
+        return _BROKEN_PIPE
+    with suppress(OSError):
+        _say(f"the output could not be written: {cause.strerror}. Make room, or write it to another place.")
+    return _OUTPUT
 
 
 def _say(sentence: str) -> None:

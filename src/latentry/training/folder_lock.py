@@ -30,8 +30,8 @@ def locked(folder: Path) -> Iterator[None]:
     Args:
         folder: That exists.
 
-    Yields:
-        Nothing; the lock is held until the block ends.
+    Returns:
+        A context that holds the lock until its block ends.
 
     Raises:
         CheckpointError: If another writer holds it; it is named.
