@@ -89,7 +89,7 @@ def _replace_together(paths: list[Path], drafts: list[Path], aside: list[Path]) 
                 moved.append((path, place))
         for path, draft in zip(paths, drafts, strict=True):
             os.replace(draft, path)
-    except OSError:
+    except BaseException:
         for path, place in moved:
             os.replace(place, path)
         if first is not None:

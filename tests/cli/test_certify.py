@@ -114,7 +114,7 @@ def test_an_interrupted_certificate_leaves_nothing(call, folder, made, tmp_path,
 
     monkeypatch.setattr("latentry.cli.certify.make", lambda *_, **__: made)
     places = {"audit": "latentry.cli.certify.make", "page": "latentry.certificate.report.page_of"}
-    monkeypatch.setattr(places.get(when, "latentry.certificate.whole_files.os.replace"), stop)
+    monkeypatch.setattr(places.get(when, "latentry.whole_files.os.replace"), stop)
     (tmp_path / "report.html").write_text("an older one")
     assert call("certify", folder / "latent.npy", folder / "d.npz", "--out", tmp_path, "--quiet")[0] == 130
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
