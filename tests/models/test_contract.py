@@ -275,6 +275,18 @@ def test_latents_have_names_that_last(name, rows, fitted, tmp_path):
         clone(model).get_feature_names_out()
 
 
+def test_a_finished_run_is_lengthened_under_its_names(name, rows, fitted):
+    """Two more epochs of the last phase, whatever the phases of the model are."""
+    model = copy.copy(fitted[name]).rename({"z1": "size"})
+    before = model.history_
+    longer = model.set_params(epochs=model.epochs + 2).fit(rows, resume=True)
+    assert longer.history_[: len(before)] == before[:]
+    assert [row["epoch"] for row in longer.history_[len(before) :]] == [before[-1]["epoch"] + i for i in (1, 2)]
+    assert longer.latents_[0] == "size"
+    assert longer.record_.changes == ({"after": len(before), "epochs": [QUICK["epochs"], QUICK["epochs"] + 2]},)
+    assert fitted[name].record_.changes == ()
+
+
 def test_a_certificate_calls_latents_by_their_names(name, rows, fitted):
     model = copy.copy(fitted[name]).rename({"z1": "size"})
     another = np.random.default_rng(0).permutation(len(rows))

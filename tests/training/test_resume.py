@@ -228,3 +228,67 @@ def test_several_devices_give_the_same_result():
         assert int(spread) == devices
         found.append(np.array(values.split(), dtype=float))
     assert np.allclose(found[0], found[1], atol=1e-4)
+
+
+def _constant(**changes):
+    """Return a model whose rate does not depend on its length: lengthened, it takes the steps of a longer fit."""
+    settings = {"latent_dim": 1, "hidden": (4,), "batch_size": 16, "progress": False, "training__schedule": "constant"}
+    return lt.VAE().set_params(**settings | changes)
+
+
+@pytest.mark.parametrize("validation", [0.0, 0.2])
+def test_a_lengthened_run_is_the_longer_run(tmp_path, rng, same, validation):
+    """With a constant rate, 3 epochs and then 3 more are 6 epochs, bit for bit: in memory, through files, interrupted within."""
+    rows = rng.normal(size=(45, 3))
+    straight = _constant(epochs=6, validation=validation).fit(rows)
+    first = _constant(epochs=3, validation=validation).fit(rows, run=tmp_path / "run", origin={"file": "rows.csv"})
+    assert first.state_.finished
+    first.rename(["size"]).save(tmp_path / "run")
+    from_file = _constant(epochs=6, validation=validation).fit(rows, run=tmp_path / "run", resume=True)
+    first.set_params(epochs=4).fit(rows, resume=True)
+    in_memory = first.set_params(epochs=6).fit(rows, resume=True)
+    for model in (from_file, in_memory):
+        assert same(model.state_.module, straight.state_.module)
+        assert same(model.module_, straight.module_)
+        assert model.history_ == straight.history_
+        assert model.latents_ == ("size",)
+    assert lt.load(tmp_path / "run").record_.changes == ({"after": 3, "epochs": [3, 6]},)
+    assert lt.load(tmp_path / "run").record_.origin == {"file": "rows.csv"}
+    assert [change["epochs"] for change in in_memory.record_.changes] == [[3, 4], [4, 6]]
+
+
+def test_a_run_that_is_lengthened_may_be_interrupted(tmp_path, rng, same):
+    """The best of three restarts goes on alone; cut off at each step, it ends as if it had not been."""
+    rows = rng.normal(size=(45, 3))
+    fitted = _constant(epochs=2, restarts=3).fit(rows)
+    champion, best = fitted.state_.champion_restart, fitted.state_.champion_score
+    fitted.save(tmp_path / "run")
+    moments = []
+
+    class Keeper:
+        def log(self, row):
+            moments.append(row)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    whole = fitted.set_params(epochs=5).fit(rows, resume=True)
+    with pytest.warns(lt.DataWarning, match="interrupted"):
+        _constant(epochs=5, restarts=3).fit(rows, run=tmp_path / "run", resume=True, logger=Keeper())
+    pieces = _constant(epochs=5, restarts=3).fit(rows, run=tmp_path / "run", resume=True)
+    assert same(pieces.module_, whole.module_)
+    assert pieces.history_ == whole.history_
+    assert {row["restart"] for row in whole.history_[6:]} == {champion}
+    assert [row["epoch"] for row in whole.history_[6:]] == [3, 4, 5]
+    assert pieces.state_.champion_score <= best
+
+
+def test_the_rate_may_be_another_from_here_on(tmp_path, rng, same):
+    rows = rng.normal(size=(45, 3))
+    _constant(epochs=3, validation=0.0).fit(rows, run=tmp_path / "run")
+    with pytest.raises(lt.CheckpointError, match="no step would use it. Raise epochs"):
+        _constant(epochs=3, validation=0.0, learning_rate=0.1).fit(rows, run=tmp_path / "run", resume=True)
+    with pytest.raises(lt.CheckpointError, match="epochs=2: fewer than the 3"):
+        _constant(epochs=2, validation=0.0).fit(rows, run=tmp_path / "run", resume=True)
+    changed = _constant(epochs=4, validation=0.0, learning_rate=0.1).fit(rows, run=tmp_path / "run", resume=True)
+    assert not same(changed.module_, _constant(epochs=4, validation=0.0).fit(rows).module_)
+    assert changed.record_.changes == ({"after": 3, "epochs": [3, 4], "learning_rate": [2e-3, 0.1]},)
+    assert lt.load(tmp_path / "run").learning_rate == 0.1

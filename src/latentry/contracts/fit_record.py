@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -61,6 +61,8 @@ class FitRecord:
         facts: What the model itself noted.
         parameters: Of the model when it was fitted, as plain JSON: they may be set anew before a resume.
         latents: Names of the latents that a user gave; none where nobody has.
+        changes: Of epochs and learning rate when the run was resumed: each with the epochs before it, and old and new values.
+        origin: Where the rows come from, as the caller said it: file, columns, options.
     """
 
     layout: Layout
@@ -74,6 +76,8 @@ class FitRecord:
     facts: ModelFacts
     parameters: Mapping[str, object]
     latents: tuple[str, ...] = ()
+    changes: tuple[Mapping[str, Any], ...] = ()
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """Return all that is not an array, as plain JSON; the parameters stand beside it in a manifest."""
@@ -84,6 +88,8 @@ class FitRecord:
             "seed": self.seed,
             "facts": self.facts.to_json(),
             "latents": list(self.latents),
+            "changes": [dict(change) for change in self.changes],
+            "origin": dict(self.origin),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -125,7 +131,9 @@ class FitRecord:
             seed=stored["seed"],
             facts=facts.from_json(stored["facts"]),
             parameters=parameters,
-            latents=tuple(stored.get("latents", ())),  # older folders have none
+            latents=tuple(stored.get("latents", ())),  # older folders have none of these
+            changes=tuple(stored.get("changes", ())),
+            origin=stored.get("origin", {}),
         )
 
 

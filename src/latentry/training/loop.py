@@ -90,8 +90,53 @@ class Task:
         """
         if state.finished:
             return self.steps
+        if state.lengthened:  # what is left is what counts
+            return self.steps - (state.lengthened - state.epoch) * self.training.plan.steps + state.step
         epochs = state.restart * sum(p.epochs for p in self.phases) + sum(p.epochs for p in self.phases[: state.phase])
         return (epochs + state.epoch) * self.training.plan.steps + state.step
+
+    def phase_of(self, state: RunState) -> Phase:
+        """Return the phase that a state is in, as long as it will last.
+
+        Args:
+            state: Of this task.
+
+        Returns:
+            The phase.
+        """
+        phase = self.phases[state.phase]
+        return phase.lasting(state.lengthened) if state.lengthened else phase
+
+    def lengthened(self, state: RunState, more: int) -> RunState:
+        """Return a state from which a run goes on for more epochs of its last phase.
+
+        Of a finished run with several restarts the best goes on alone; unless it was the last, its optimiser begins anew.
+
+        Args:
+            state: Finished, or lengthened before.
+            more: Epochs.
+
+        Returns:
+            The state to go on from; where its phases have yet to end by themselves, the same.
+        """
+        if not state.finished:
+            return replace(state, lengthened=state.lengthened + more) if state.lengthened else state
+        best = state.ended[state.champion_restart] if state.ended else state.champion
+        if state.champion_restart != state.restart:
+            optimiser = initial_optimiser(self.phases[state.phase].recipe, best)
+            state = replace(state, module=best, optimiser=self.training.placement.copies(optimiser))
+        return replace(
+            state,
+            restart=state.champion_restart,
+            lengthened=state.epoch + more,
+            waited=0 if state.stopped == "patience" else state.waited,
+            best=best if math.isfinite(state.champion_score) else None,
+            best_score=state.champion_score,
+            champion=None,
+            champion_score=math.nan,
+            finished=False,
+            stopped="running",
+        )
 
     def advance(self, state: RunState, most: int) -> RunState:
         """Take at most ``most`` optimiser steps, within a window; the end of an epoch is settled when it is reached.
@@ -106,7 +151,7 @@ class Task:
         Raises:
             TrainingDiverged: If a loss or gradient is not finite; it carries the last good state.
         """
-        if state.epoch == self.phases[state.phase].epochs:
+        if state.epoch == self.phase_of(state).epochs:
             return self._end_phase(state)
         if state.step == self.training.plan.steps:
             return self._end_epoch(state)
@@ -119,7 +164,7 @@ class Task:
         return self._end_epoch(onward) if onward.step == self.training.plan.steps else onward
 
     def _take_steps(self, state: RunState, most: int) -> tuple[RunState, TrainingDiverged | None]:
-        plan, phase = self.training.plan, self.phases[state.phase]
+        plan, phase = self.training.plan, self.phase_of(state)
         number, start = divmod(state.step, plan.steps_per_window)
         stop = min(start + most, plan.steps_per_window, plan.steps - number * plan.steps_per_window)
         window = self.training.window((self.seed, state.restart, state.phase, state.epoch), number)
@@ -148,7 +193,7 @@ class Task:
 
     def _end_epoch(self, state: RunState) -> RunState:
         self.training.release()
-        phase = self.phases[state.phase]
+        phase = self.phase_of(state)
         row: dict[str, Cell] = {"restart": state.restart, "phase": phase.name, "epoch": state.epoch + 1}
         row |= mean_metrics(state.sums, state.rows)
         if phase.after_epoch is not None:
@@ -196,10 +241,10 @@ class Task:
 
     def _end_restart(self, state: RunState) -> RunState:
         if self.keep_restarts:
-            state = replace(state, ended=(*state.ended, state.best))
+            state = replace(state, ended=(*state.ended[: state.restart], state.best, *state.ended[state.restart + 1 :]))
         if state.champion is None or state.best_score < state.champion_score:
             state = replace(state, champion=state.best, champion_score=state.best_score, champion_restart=state.restart)
-        if state.restart + 1 < self.restarts:
+        if state.restart + 1 < self.restarts and not state.lengthened:
             return self._begin_restart(state, state.restart + 1)
         return replace(state, best=None, finished=True)
 

@@ -135,7 +135,7 @@ class _Keeper:
 
 
 def _where(task: Task, state: RunState) -> str:
-    phase = task.phases[state.phase]
+    phase = task.phase_of(state)
     restart = f"restart {state.restart + 1}/{task.restarts}, " if task.restarts > 1 else ""
     return f"{restart}{phase.name} {min(state.epoch + 1, phase.epochs)}/{phase.epochs}"
 

@@ -37,6 +37,7 @@ class RunState:
     champion_restart: int = 0
     ended: tuple[Module, ...] = ()  # the best of each finished restart, where the task keeps them
     history: tuple[Row, ...] = field(default=())
+    lengthened: int = 0  # epochs of the last phase after a finished run was lengthened; 0 for its own number
     last_phase: bool = True  # whether scores of this phase compare with those of other restarts
     finished: bool = False
     stopped: str = "running"  # why it ended: "epochs", "patience", "interrupted"
@@ -59,6 +60,7 @@ class RunState:
             "waited": self.waited,
             "champion_score": _plain(self.champion_score),
             "champion_restart": self.champion_restart,
+            "lengthened": self.lengthened,
             "last_phase": self.last_phase,
             "finished": self.finished,
             "stopped": self.stopped,

@@ -13,12 +13,12 @@ import numpy as np
 from latentry.contracts import FitRecord
 from latentry.data import Dataset, Standardiser, row_marks, sketches
 from latentry.errors import CheckpointError, DataError, DataWarning, TrainingDiverged
-from latentry.training import Feed, History, Logger, RunFolder, RunState, Task, Terminated, epochs_of, holds_run, run
+from latentry.training import Feed, History, Logger, RunFolder, RunState, Task, Terminated, epochs_of, run
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["earlier_run", "held_folder", "record_of", "refuse_used_folder", "task_for", "train"]
+__all__ = ["held_folder", "record_of", "task_for", "train"]
 
 
 def record_of(model: AnyModel, data: Dataset) -> FitRecord:
@@ -198,46 +198,3 @@ def held_folder(folder: str | Path | None) -> AbstractContextManager[RunFolder |
         A context of the folder, locked; of None where there is none.
     """
     return nullcontext() if folder is None else RunFolder(folder)
-
-
-def refuse_used_folder(folder: RunFolder | None, *, resume: bool) -> None:
-    """Refuse to write over an earlier run.
-
-    Args:
-        folder: Of the run, if there is one.
-        resume: Whether the earlier run goes on.
-
-    Raises:
-        CheckpointError: If the folder holds a run that does not go on.
-    """
-    if folder is not None and not resume and holds_run(folder.path):
-        raise CheckpointError(
-            f"{folder.path} holds an earlier run: pass resume=True to go on with it, or choose another folder."
-        )
-
-
-def earlier_run(model: AnyModel, folder: RunFolder | None, data: Dataset) -> AnyModel | None:
-    """Return the model of an earlier run with the same parameters on the same data.
-
-    Args:
-        model: That goes on.
-        folder: Of the earlier run; None for a run that this model holds itself.
-        data: The rows of the fit.
-
-    Returns:
-        The model as it was saved or interrupted; None if there is none.
-
-    Raises:
-        CheckpointError: If the earlier run had other parameters.
-        DataError: If it had other data.
-    """
-    from latentry.models.estimator.saving import require_same, stored_model
-
-    if folder is not None and holds_run(folder.path):
-        earlier: AnyModel = stored_model(folder.path, model.get_params(deep=True))
-    elif folder is None and "state_" in vars(model):
-        earlier = model
-    else:
-        return None
-    require_same(earlier, model, data)
-    return earlier

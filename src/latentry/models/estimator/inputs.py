@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
@@ -21,3 +22,4 @@ class FitOptions(TypedDict, total=False):
     resume: bool
     save_every: int | None
     logger: Logger | None
+    origin: Mapping[str, object] | None

@@ -25,10 +25,11 @@ from latentry.contracts import (
 from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, counted_names
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
-from latentry.models.estimator.fitting import earlier_run, held_folder, record_of, refuse_used_folder, task_for, train
+from latentry.models.estimator.fitting import held_folder, record_of, task_for, train
 from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.naming import renamed
 from latentry.models.estimator.reading import read, ready
+from latentry.models.estimator.resuming import earlier_run, refuse_used_folder, resumed
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
 from latentry.training import History, Logger, Phase, RunFolder, RunState, Task, map_rows
@@ -219,6 +220,7 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         resume: bool = False,
         save_every: int | None = None,
         logger: Logger | None = None,
+        origin: Mapping[str, object] | None = None,
     ) -> Self:
         """Learn from data.
 
@@ -227,9 +229,12 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
             y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
             run: A folder that holds the run while it goes on, so that it survives a crash. It is locked until the fit
                 ends: a second process that would write there is refused.
-            resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened.
+            resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened. With
+                more ``epochs`` a finished run is lengthened: its last phase goes on. ``learning_rate`` may be another too. Both
+                are noted in ``record_.changes``.
             save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
             logger: Gets each epoch's row.
+            origin: Where the rows come from, as plain JSON; it is kept in the run, as ``record_.origin``.
 
         Returns:
             The model itself.
@@ -240,10 +245,14 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
             data = read(self, X, y, fitting=True)
             with held_folder(run) as folder:
                 earlier = earlier_run(self, folder, data) if resume else None
-                known, state = (None, None) if earlier is None else (earlier.record_, earlier.state_)
+                known = None if earlier is None else earlier.record_
                 refuse_used_folder(folder, resume=resume)
-                self.record_ = self.decided(self.study(data), data, known)
-                train(self, task_for(self, data), state, folder, save_every, logger)
+                record = self.decided(self.study(data), data, known)
+                self.record_ = replace(record, origin=dict(origin or {}))
+                task, state = task_for(self, data), None
+                if known is not None and earlier is not None:  # which may be this model itself
+                    self.record_, state = resumed(self.record_, task, known, earlier.state_)
+                train(self, task, state, folder, save_every, logger)
         except BaseException:
             if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
                 self.__dict__.clear()

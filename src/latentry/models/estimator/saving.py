@@ -12,8 +12,7 @@ import jax
 import numpy as np
 
 from latentry.contracts import FitRecord
-from latentry.data import Dataset
-from latentry.errors import CheckpointError, DataError, nearest
+from latentry.errors import CheckpointError, nearest
 from latentry.models.estimator.settings import Settings
 from latentry.nets import Expert
 from latentry.training import History, RunFiles, RunFolder, RunState, blank_trees, fill, read_run, to_named
@@ -21,10 +20,9 @@ from latentry.training import History, RunFiles, RunFolder, RunState, blank_tree
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["parameters_of", "load_model", "read_model_files", "require_same", "save_model", "stored_model"]
+__all__ = ["parameters_of", "load_model", "read_model_files", "save_model", "stored_model"]
 
 WRITTEN_BY = 3  # the form of run folders; 1 had no record of the fit, 2 marked rows in single precision
-_FREE_TO_CHANGE = ("progress",)  # parameters that do not touch the result
 
 
 def save_model(model: AnyModel, folder: RunFolder, state: RunState) -> None:
@@ -231,30 +229,3 @@ def _restore_state(model: AnyModel, files: RunFiles, folder: str | Path) -> RunS
     where = f"{folder}/optimiser.safetensors"
     trees = {name: fill(name, tree, files.optimiser, where) for name, tree in like.items()}
     return RunState.restore(counters, trees, files.history)
-
-
-def require_same(earlier: AnyModel, model: AnyModel, data: Dataset) -> None:
-    """Refuse to resume with another model, other parameters or other data, by name.
-
-    Args:
-        earlier: The model of the earlier run.
-        model: That is to go on.
-        data: The rows of the fit.
-
-    Raises:
-        CheckpointError: If class or parameters differ.
-        DataError: If the data differ.
-    """
-    if type(earlier) is not type(model):
-        raise CheckpointError(f"the earlier run is a {type(earlier).__name__}, not a {type(model).__name__}.")
-    before, now = earlier.record_.parameters, parameters_of(model)
-    for name in now:
-        if name not in _FREE_TO_CHANGE and before[name] != now[name]:
-            raise CheckpointError(
-                f"the earlier run has {name} = {before[name]!r}, this model {now[name]!r}: resume with the same, or start anew."
-            )
-    if data.fingerprint != earlier.record_.fingerprint:
-        earlier.record_.layout.require(data.layout)
-        raise DataError(
-            "the data differ from those of the earlier run (same shapes, other values): start anew instead."
-        )
