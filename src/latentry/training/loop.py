@@ -121,22 +121,29 @@ class Task:
         """
         if not state.finished:
             return replace(state, lengthened=state.lengthened + more) if state.lengthened else state
-        best = state.ended[state.champion_restart] if state.ended else state.champion
-        if state.champion_restart != state.restart:
-            optimiser = initial_optimiser(self.phases[state.phase].recipe, best)
-            state = replace(state, module=best, optimiser=self.training.placement.copies(optimiser))
-        return replace(
+        best, last = state.ended[state.champion_restart] if state.ended else state.champion, len(self.phases) - 1
+        other = state.history[-1]["phase"] != self.phases[last].name  # there was no epoch for it before
+        compared = math.isfinite(state.champion_score) and not other
+        onward = replace(
             state,
+            module=best if other or state.champion_restart != state.restart else state.module,
             restart=state.champion_restart,
-            lengthened=state.epoch + more,
+            phase=last,
+            lengthened=more if other else state.epoch + more,
             waited=0 if state.stopped == "patience" else state.waited,
-            best=best if math.isfinite(state.champion_score) else None,
-            best_score=state.champion_score,
+            best=best if compared else None,
+            best_score=state.champion_score if compared else math.nan,
             champion=None,
             champion_score=math.nan,
             finished=False,
             stopped="running",
         )
+        if other:
+            return self._begin_phase(onward, last)
+        if state.champion_restart == state.restart:
+            return onward
+        optimiser = initial_optimiser(self.phases[last].recipe, best)
+        return replace(onward, optimiser=self.training.placement.copies(optimiser))
 
     def advance(self, state: RunState, most: int) -> RunState:
         """Take at most ``most`` optimiser steps, within a window; the end of an epoch is settled when it is reached.
