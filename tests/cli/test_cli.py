@@ -165,6 +165,16 @@ def test_output_that_cannot_be_written_has_exit_codes_of_its_own(words):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def test_resume_alone_recalls_data_and_options(call, table, tmp_path):
+    run = tmp_path / "run"
+    words = ["--epochs", 2, "--set", "hidden=[4]", "--quiet", "--latents", 1]
+    assert call("fit", table, "--domain", "lab", "--out", run, *words)[0] == 0
+    code, out, error = call("fit", "--resume", run, "--epochs", 3, "--json", "--quiet")
+    assert (code, json.loads(out)["epochs"]) == (0, 3), error
+    assert call("fit", "--resume", "--out", run, "--set", "seed=1", "--quiet")[0] == 2
+    assert "DATA: is missing" in call("fit", "--epochs", 3)[2]
+
+
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):
     run = tmp_path / "run"
     assert call("fit", table, "--domain", "lab", "--out", run, *QUICK)[0] == 0

@@ -19,14 +19,19 @@ from latentry.contracts import ExplainsChoices, HasClusters, HasFrontier, HasGra
 from latentry.data import Dataset, read
 from latentry.discovery import count_latents
 from latentry.errors import DataError
-from latentry.models import MODELS, AnyModel, model_class
+from latentry.models import MODELS, AnyModel, load_model, model_class
 from latentry.training import JsonLines, epochs_of, holds_run
 
 __all__ = ["fit"]
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Data file: npz, npy, csv, parquet, zarr, h5ad or h5mu.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Data file: npz, npy, csv, parquet, zarr, h5ad or h5mu; with --resume, it may be left out, or be the run folder."
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help=f"Model to fit, one of: {', '.join(MODELS)}.")] = "vae",
     out: Annotated[Path, typer.Option(help="Run folder to write.")] = Path("run"),
     domain: DomainName = None,
@@ -55,7 +60,14 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     set_: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue the run in the folder; alone, it recalls data and options. --epochs may be raised, which lengthens a "
+            "run that has ended.",
+        ),
+    ] = False,
     log: Annotated[Path | None, typer.Option(help="Append each epoch to this file as a JSON line.")] = None,
     certify: Annotated[
         bool,
@@ -73,6 +85,11 @@ def fit(
     json: AsJson = False,
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues."""
+    if data is None or (resume and holds_run(data)):
+        if not resume:
+            raise DataError("DATA: is missing. Give a data file, or --resume and the folder of a run.")
+        _lengthen(out if data is None else data, epochs, set_, log, quiet=quiet, as_json=json)
+        return
     needed = demanded(required)
     certify = certify or bool(needed)
     kind = model_class(model)
@@ -90,12 +107,16 @@ def fit(
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
     rows = read(data, domain=domain, modalities=modality, factors=factor or (), groups=groups, time=time)
+    origin = {
+        "file": str(data.resolve()), "domain": domain, "modalities": modality, "factors": factor or [], "groups": groups,
+        "time": time, "aside": aside if certify else None,
+    }  # fmt: skip
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
     chosen = _latents(kind, latents, training, seed, quiet=quiet or json) | chosen
     fitted = (
         kind()
         .set_params(**chosen)
-        .fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log))
+        .fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log), origin=origin)
     )
     stopped = fitted.state_.stopped == "interrupted"
     if stopped or not certify:
@@ -105,6 +126,29 @@ def fit(
         certificate = make_certificate(fitted, rows, epsilon=epsilon, seed=seed, progress=progress)
     announce(certificate, keep(certificate, out), {"run": str(out), "model": fitted.name}, as_json=json)
     require(certificate, needed)
+
+
+def _lengthen(
+    run: Path, epochs: int | None, set_: list[str] | None, log: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    """Go on with a run as it was begun; only its length and its rate may be others."""
+    if not holds_run(run):
+        raise DataError(f"--resume: {run} holds no run to continue. Give the folder of a run.")
+    model: AnyModel = load_model(run)
+    origin = dict(model.record_.origin)
+    if "file" not in origin:
+        raise DataError(
+            f"--resume: {run} does not say which file it was fitted to. Give the data file and its options."
+        )
+    path, aside = origin.pop("file"), origin.pop("aside")
+    rows = read(path, **origin)
+    if aside is not None:
+        rows = rows.split(1 - aside, aside, seed=model.seed)[0]
+    chosen = settings_for(model.get_params(deep=True), set_, type(model).__name__)
+    chosen |= {"progress": False if quiet else "auto"} | ({} if epochs is None else {"epochs": epochs})
+    fitted = model.set_params(**chosen).fit(rows, run=run, resume=True, logger=None if log is None else JsonLines(log))
+    _report(fitted, run, as_json=as_json)
+    raise typer.Exit(130 if fitted.state_.stopped == "interrupted" else 0)
 
 
 def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Dataset:
