@@ -282,3 +282,12 @@ def test_help_names_every_command(call):
     assert code == 0
     for word in ("demo", "fit", "transform", "info", "generate"):
         assert word in text
+
+
+def test_a_device_that_is_not_there_is_a_sentence():
+    words = [sys.executable, "-m", "latentry", "info"]
+    ended = subprocess.run(
+        words, env=os.environ | {"JAX_PLATFORMS": "tpu"}, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "JAX_PLATFORMS=tpu: no such device" in ended.stderr

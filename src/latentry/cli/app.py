@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import sys
+import traceback
 import warnings
 from contextlib import suppress
 from typing import Annotated, TextIO
@@ -82,6 +83,10 @@ def _explain(problem: BaseException) -> int:
     if hasattr(problem, "format_message"):  # wrong usage, as the argument parser sees it
         _say(problem.format_message() + " See --help.")
         return 2
+    platforms = os.environ.get("JAX_PLATFORMS")
+    if platforms and _starts_devices(problem):
+        _say(f"JAX_PLATFORMS={platforms}: no such device can be used here. Unset it, or set JAX_PLATFORMS=cpu.")
+        return 2
     if os.environ.get("LATENTRY_TRACEBACK"):
         raise problem
     _say(f"{type(problem).__name__}: {problem} (unexpected; LATENTRY_TRACEBACK=1 shows where, please report it)")
@@ -107,6 +112,12 @@ def _explain_output(cause: OSError) -> int:
     with suppress(OSError):
         _say(f"the output could not be written: {cause.strerror}. Make room, or write it to another place.")
     return _OUTPUT
+
+
+def _starts_devices(problem: BaseException) -> bool:
+    """Return whether a problem arose where JAX looks for devices, whose own errors name none."""
+    frames = traceback.walk_tb(problem.__traceback__)
+    return any(frame.f_globals.get("__name__") == "jax._src.xla_bridge" for frame, _ in frames)
 
 
 def _say(sentence: str) -> None:
