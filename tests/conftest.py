@@ -143,9 +143,21 @@ def _whiten_alone(within, fractions, pooled, axes, scales, keys, weight):
     return np.linalg.inv(np.linalg.cholesky(pooled))[None], np.zeros(1)
 
 
+def _take_no_steps(patch):
+    patch.setattr("latentry.training.loop.run_steps", _shrink_weights)
+    patch.setattr("latentry.training.loop.evaluate", _evaluate_nothing)
+    patch.setattr("latentry.models.cgvae.linear_start._search", _whiten_alone)
+
+
 @pytest.fixture
 def no_optimiser_steps(monkeypatch):
     """Fit without a program of optimiser steps for each shape, where it does not matter what is learned."""
-    monkeypatch.setattr("latentry.training.loop.run_steps", _shrink_weights)
-    monkeypatch.setattr("latentry.training.loop.evaluate", _evaluate_nothing)
-    monkeypatch.setattr("latentry.models.cgvae.linear_start._search", _whiten_alone)
+    _take_no_steps(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def no_optimiser_steps_in_module():
+    """The same for all tests and fixtures of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        _take_no_steps(patch)
+        yield

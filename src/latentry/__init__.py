@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         models,
         natural,
         nets,
+        sweeps,
         training,
     )
     from latentry.certificate import Certificate, Matching, certify  # type: ignore[no-redef]
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from latentry.information import entropy, independence_test, mutual_information, pairwise, total_correlation
     from latentry.models import CGGAN, CGVAE, IVAE, VAE, CausalPIMA, IFlow, NaturalLatents
     from latentry.models import load_model as load
+    from latentry.sweeps import Job, ManyFits, fit_many  # type: ignore[no-redef]
 
 __version__ = "0.1.0"
 
@@ -49,7 +51,9 @@ __all__ = [
     "Discovery",
     "GaussianChannel",
     "IFlow",
+    "Job",
     "LatentryError",
+    "ManyFits",
     "Matching",
     "NaturalLatents",
     "TrainingDiverged",
@@ -61,6 +65,7 @@ __all__ = [
     "discovery",
     "entropy",
     "evidence",
+    "fit_many",
     "generators",
     "graphs",
     "identifiability",
@@ -75,6 +80,7 @@ __all__ = [
     "nets",
     "pairwise",
     "read",
+    "sweeps",
     "total_correlation",
     "training",
 ]
@@ -95,6 +101,7 @@ _ROOMS = (
     "natural",
     "nets",
     "streams",
+    "sweeps",
     "threads",
     "training",
 )
@@ -106,6 +113,7 @@ _NAMES = {
     "identifiability": ("mcc",),
     "information": ("entropy", "independence_test", "mutual_information", "pairwise", "total_correlation"),
     "models": ("CGGAN", "CGVAE", "IVAE", "VAE", "CausalPIMA", "IFlow", "NaturalLatents"),
+    "sweeps": ("Job", "ManyFits", "fit_many"),
 }
 _HOME = {name: (room, name) for room, names in _NAMES.items() for name in names} | {
     "load": ("models", "load_model"),

@@ -3,6 +3,7 @@ import pytest
 
 import latentry as lt
 from latentry import graphs
+from latentry.certificate.schema import sealed
 from latentry.contracts import CanBeIntervenedOn, HasChannel, HasClusters, HasGraph
 from latentry.data import GaussianChannel
 from latentry.generators import finite_laws
@@ -23,6 +24,19 @@ def finite():
         return lt.Dataset(columns, domain=sample.domain), sample.latent
 
     return draw
+
+
+@pytest.fixture(scope="session")
+def resealed():
+    """The same fields with a checksum that fits them: what a forger would do."""
+
+    def seal(document):
+        try:
+            return sealed({name: value for name, value in document.items() if name != "checksum"})
+        except (ValueError, RecursionError):  # what has no checksum
+            return document
+
+    return seal
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,9 @@ import pytest
 import latentry as lt
 from latentry.certificate import SCHEMA, check
 from latentry.certificate.citations import PAPERS, papers_for
+from latentry.certificate.schema import CERTIFICATE
+
+from wrong_kinds import wrong_documents
 
 
 def test_json_there_and_back(certificate, tmp_path):
@@ -19,27 +22,91 @@ def test_json_there_and_back(certificate, tmp_path):
 
 
 BROKEN = {
-    "version": (lambda d: d.update(version=9), "the certificate: version is 9, where 3 is expected"),
-    "no parts": (lambda d: d.pop("parts"), "the certificate: 'parts' is missing"),
+    "version": (lambda d: d.update(version=9), "the certificate, version: 9 is not 3 or 4"),
+    "missing": (lambda d: d.pop("parts"), "the certificate: 'parts' is missing"),
+    "no parts": (lambda d: d["parts"].clear(), "the certificate, parts: 0 parts, not 1 to"),
     "status": (
         lambda d: d["parts"][0]["verdict"].update(status="maybe"),
-        r"parts\[0\].verdict.status is 'maybe', where 'certified', 'supported', 'refuted'",
+        r"parts\[0\].verdict.status: 'maybe' is not 'certified' or 'supported' or 'refuted'",
     ),
-    "type": (lambda d: d.update(split=3), "the certificate: split is int, where object is expected"),
+    "type": (lambda d: d.update(split=3), "the certificate, split: 3 is not an object"),
+    "not finite": (lambda d: d["settings"].update(epsilon=float("nan")), "NaN is no number of JSON"),
+    "table": (lambda d: part(d, "natural")["details"].update(table=[{}]), "its parts cannot be shown"),
+    "deep": (lambda d: d["parts"][0]["details"].update(deep=nested(40)), "nested more than 32 deep"),
+    "very deep": (lambda d: d["parts"][0]["details"].update(deep=nested(100_000)), "no plain data"),
 }
 
 
+def part(document, name):
+    return next(one for one in document["parts"] if one["name"] == name)
+
+
+def nested(levels):
+    inner = []
+    for _ in range(levels):
+        inner = [inner]
+    return inner
+
+
 @pytest.mark.parametrize(("damage", "words"), BROKEN.values(), ids=BROKEN)
-def test_a_damaged_certificate_is_refused_by_place(certificate, damage, words):
+def test_a_damaged_certificate_is_refused_by_place(certificate, damage, words, resealed):
     document = json.loads(certificate.to_json())
     damage(document)
     with pytest.raises(lt.DataError, match=words):
+        lt.Certificate.from_json(resealed(document))
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"format": NaN}', '{"a": 1, "a": 2}', '"\\ud800"', "9" * 5000, "[1e999]"]
+)
+def test_texts_that_break_readers_of_json_are_sentences(tmp_path, text):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(lt.DataError, match=r"x\.json"):
+        lt.Certificate.from_json(tmp_path / "x.json")
+
+
+def test_numbers_that_were_changed_are_found_when_they_are_read(certificate, tmp_path):
+    """A digit of a number is another in 60 places: the checksum is wrong in all of them."""
+    text = certificate.to_json()
+    numbers = [found.start() for found in re.finditer(r"(?<=\d\.\d)\d", text)]
+    for place in numbers[:: max(1, len(numbers) // 60)]:
+        changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+        (tmp_path / "c.json").write_text(changed)
+        with pytest.raises(lt.DataError, match=r"c\.json"):
+            lt.Certificate.from_json(tmp_path / "c.json")
+    document = json.loads(text)
+    del document["checksum"]
+    with pytest.raises(lt.DataError, match="checksum: it is not that of the other fields"):
         lt.Certificate.from_json(document)
+
+
+def test_every_field_refuses_every_wrong_kind(certificate):
+    document = json.loads(certificate.to_json())
+    document |= {"parts": [part(document, "natural")], "statements": document["statements"][:2]}
+    kept = document["parts"][0]
+    for name, count in {"claims": 1, "numbers": 60}.items():  # bounds and estimates
+        kept[name] = dict(list(kept[name].items())[::-1][:count])
+    kept["numbers"] = {one["kind"]: one for one in kept["numbers"].values()}
+    kept["details"] = {"table": [{}], "epsilon": 0.1}
+    tried = 0
+    for place, kind, wrong in wrong_documents(document, SCHEMA):
+        with pytest.raises(lt.DataError) as refused:
+            CERTIFICATE.require(wrong, "c.json")
+        assert f"c.json, {place}" in str(refused.value) or not place, kind
+        tried += 1
+    assert tried > 500
+
+
+def test_certificates_of_version_3_have_no_checksum_and_are_read(certificate):
+    document = json.loads(certificate.to_json())
+    del document["checksum"]
+    again = lt.Certificate.from_json({**document, "version": 3})
+    assert again.to_dict() == certificate.to_dict()
 
 
 def test_files_that_are_no_certificates(tmp_path):
     (tmp_path / "x.json").write_text("{")
-    with pytest.raises(lt.DataError, match="is not JSON"):
+    with pytest.raises(lt.DataError, match="no JSON"):
         lt.Certificate.from_json(tmp_path / "x.json")
     with pytest.raises(lt.DataError, match="could not be read"):
         lt.Certificate.from_json(tmp_path / "none.json")
@@ -72,14 +139,14 @@ def test_a_certificate_comes_out_again(certificate, planted):
     assert "came out again" in str(found)
 
 
-def test_a_forged_number_is_noticed(certificate, planted, made_again):
+def test_a_forged_number_is_noticed(certificate, planted, made_again, resealed):
     data, latent = planted
     document = json.loads(certificate.to_json())
     natural = next(part for part in document["parts"] if part["name"] == "natural")
     name = next(iter(natural["numbers"]))
     natural["numbers"][name]["value"] = 0.5
     natural["verdict"]["status"] = "refuted"
-    found = check(lt.Certificate.from_json(document), latent, data)
+    found = check(lt.Certificate.from_json(resealed(document)), latent, data)
     assert not found.same
     assert any(name in sentence for sentence in found.numbers)
     assert found.verdicts[0] == "natural: refuted then, certified now."
@@ -126,12 +193,12 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_forgeries_are_noticed(certificate, planted, made_again, forge):
+def test_forgeries_are_noticed(certificate, planted, made_again, forge, resealed):
     data, latent = planted
     document = json.loads(certificate.to_json())
-    assert check(lt.Certificate.from_json(document), latent, data).same
+    assert check(lt.Certificate.from_json(resealed(document)), latent, data).same
     forge(next(part for part in document["parts"] if part["name"] == "natural"))
-    assert not check(lt.Certificate.from_json(document), latent, data).same
+    assert not check(lt.Certificate.from_json(resealed(document)), latent, data).same
 
 
 def test_what_was_not_asked_is_not_relied_on(planted):

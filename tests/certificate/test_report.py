@@ -82,19 +82,19 @@ def test_holes_are_drawn():
     assert "Average row of each cluster" in page
 
 
-def test_an_alarm_stands_at_the_top_when_controls_fail(certificate):
+def test_an_alarm_stands_at_the_top_when_controls_fail(certificate, resealed):
     document = certificate.to_dict()
     controls = next(part for part in document["parts"] if part["name"] == "controls")
     controls["verdict"] |= {
         "status": "refuted",
         "sentence": "this certificate cannot be trusted: a coin came out as if worth something.",
     }
-    page = lt.Certificate.from_json(document).to_html()
+    page = lt.Certificate.from_json(resealed(document)).to_html()
     assert page.index('role="alert"') < page.index('id="verdicts"')
     assert 'role="alert"' not in certificate.to_html()
 
 
-def test_latents_that_a_part_asked_about_stand_under_it(certificate):
+def test_latents_that_a_part_asked_about_stand_under_it(certificate, resealed):
     """One line for each of several latents, and the parameters of physics with their errors."""
     document = certificate.to_dict()
     parts = {part["name"]: part for part in document["parts"]}
@@ -103,7 +103,7 @@ def test_latents_that_a_part_asked_about_stand_under_it(certificate):
     parts["natural"]["details"]["lines"] = ["node N1"]
     slope = {"modality": "curve", "parameter": "slope", "per": "cluster", "values": [[-0.2, 0.003], [0.5, None]]}
     parts["fit"]["details"]["physics"] = [slope]
-    page = lt.Certificate.from_json(document).to_html()
+    page = lt.Certificate.from_json(resealed(document)).to_html()
     box = page[page.index('id="verdicts"') : page.index("</section>", page.index('id="verdicts"'))]
     assert "It may be &lt;private&gt;." in box
     assert box.index(">natural<") < box.index("node N1") < box.index(">controls<")

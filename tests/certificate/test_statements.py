@@ -116,15 +116,15 @@ def test_bounds_of_dependent_rows_are_not_quoted():
     assert any("intervals hold" in words for words in certificate.may_not_say)
 
 
-def test_nothing_may_be_said_where_a_control_failed(certificate):
+def test_nothing_may_be_said_where_a_control_failed(certificate, resealed):
     document = json.loads(certificate.to_json())
     controls = next(part for part in document["parts"] if part["name"] == "controls")
     controls["verdict"] |= {"status": "refuted", "sentence": "a coin came out as if worth something."}
-    failed = lt.Certificate.from_json(document)
+    failed = lt.Certificate.from_json(resealed(document))
     assert failed.may_say == ()
     assert "a coin came out" in failed.may_not_say[0]
     controls["verdict"] |= {"status": "cannot say", "sentence": "controls of naturality could not be run."}
-    unasked = lt.Certificate.from_json(document)
+    unasked = lt.Certificate.from_json(resealed(document))
     assert not any("natural" in words for words in unasked.may_say)
     assert any("has 2 values" in words for words in unasked.may_say)
     assert "could not be run" in unasked.may_not_say[0]
@@ -179,14 +179,14 @@ def test_shared_entropy_of_nothing_and_of_all():
     assert len(np.unique(bins(rng.normal(size=1000)))) == 10
 
 
-def test_of_several_plans_for_rows_the_largest_is_given(certificate):
+def test_of_several_plans_for_rows_the_largest_is_given(certificate, resealed):
     document = json.loads(certificate.to_json())
     natural = next(part for part in document["parts"] if part["name"] == "natural")
     plans = [
         f"more rows, about {n} where there are 22 now, or a larger declared threshold" for n in ("460", "6,100", "90")
     ]
     natural["verdict"] |= {"status": "cannot say", "change": "; ".join([*plans, "another latent"])}
-    step = next(words for words in lt.Certificate.from_json(document).next_steps if "natural" in words)
+    step = next(words for words in lt.Certificate.from_json(resealed(document)).next_steps if "natural" in words)
     assert "6,100" in step
     assert "460" not in step
     assert "another latent" in step

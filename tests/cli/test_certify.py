@@ -90,9 +90,15 @@ def test_best_is_asked_of_the_certificate(call, folder, tmp_path, monkeypatch):
 
 def test_a_changed_certificate_is_noticed(call, folder, made, tmp_path, monkeypatch):
     monkeypatch.setattr("latentry.certificate.recheck.certify", lambda *_, **__: made)  # as it came out again above
-    file = tmp_path / "certificate.json"
-    file.write_text(made.to_json().replace('"status": "certified"', '"status": "cannot say"'))
-    code, text, _ = call("certify", "--check", file, folder / "latent.npy", folder / "d.npz")
+    file, words = tmp_path / "certificate.json", (folder / "latent.npy", folder / "d.npz")
+    changed = made.to_json().replace('"status": "certified"', '"status": "cannot say"')
+    file.write_text(changed)
+    code, _, error = call("certify", "--check", file, *words)
+    assert (code, "checksum" in error) == (2, True)
+    fields = json.loads(changed)
+    del fields["checksum"]
+    file.write_text(json.dumps({**fields, "version": 3}))  # the form before, which had none
+    code, text, _ = call("certify", "--check", file, *words)
     assert (code, "natural: cannot say then, certified now" in text) == (1, True)
 
 
@@ -150,7 +156,7 @@ BAD = {
     "no data": (["certify", "{folder}/run", "{folder}/none.npz"], "none.npz: it does not exist"),
     "other features": (
         ["certify", "{folder}/run", "{folder}/d.npz"],
-        "data['a']: there is no such modality. Known: x0, x1",
+        "--modality 'a': there is no such modality. Known: x0, x1",
     ),
     "wider features": (["certify", "{folder}/run", "{folder}/wide.npz"], "3"),
     "restarts": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--restarts", "2"], "cannot be fitted again"),
@@ -167,7 +173,7 @@ BAD = {
     "seen": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seen", "{folder}/d.npz"], "--seen"),
     "seed": (["certify", "{folder}/latent.npy", "{folder}/d.npz", "--seed", "-1"], "seed=-1: is below 0"),
     "no array": (["certify", "{folder}/junk.npy", "{folder}/d.npz"], "junk.npy could not be read as npy"),
-    "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "is not JSON"),
+    "no certificate": (["certify", "--check", "{folder}/d.npz", "{folder}/run", "{folder}/t.npz"], "no JSON"),
     "fit epsilon": (["fit", "{folder}/t.npz", "--certify", "--epsilon", "-1"], "--epsilon -1: "),
     "fit aside": (
         ["fit", "{folder}/t.npz", "--certify", "--aside", "0.1"],

@@ -148,10 +148,6 @@ BAD = {
         lambda: lt.Dataset({"a": [[1.0], [np.nan], [2.0]], "b": [[1.0], None, [3.0]]}),
         "missing in every modality .*: row 1",
     ),
-    "nan in part": (
-        lambda: lt.Dataset(pd.DataFrame({"p": [1, 2.0], "q": [1, np.nan]})),
-        "NaN at row 1, column 'q'",
-    ),
     "inf in an image": (
         lambda: lt.Dataset({"im": np.where(np.arange(50).reshape(2, 5, 5) == 31, np.inf, 0.0)}),
         "infinity at row 1, entry \\(1, 1\\)",

@@ -103,7 +103,9 @@ def test_a_file_of_ours_may_be_read_in_another_role(tmp_path):
 
 def test_plain_csv_takes_roles_from_the_call(tmp_path):
     (tmp_path / "d.csv").write_text("bill,mass,island\n39.1,3750,Torgersen\n,,Biscoe\n40.3,3250,Dream\n")
-    with pytest.raises(lt.DataError, match=r"d\.csv: column 'island': holds text \('Torgersen' at row 0\)"):
+    with pytest.raises(
+        lt.DataError, match=r"d\.csv: modality 'x': column 'island' holds 3 .* \('Torgersen' at row 0\)"
+    ):
         lt.read(tmp_path / "d.csv")
     with pytest.raises(lt.DataError, match="row 1"):
         lt.read(tmp_path / "d.csv", domain="island")
@@ -142,7 +144,6 @@ BAD_CSV = {
     "header only": ("a,b\n", "has no row"),
     "short line": ("a,b\n1,2\n3\n", "line 3: 1 cells for 2 columns"),
     "twin columns": ("a,a\n1,2\n", "two columns are called 'a'"),
-    "hole": ("a,b\n1,2\n3,\n", "NaN at row 1, column 'b'"),
 }
 
 
@@ -291,5 +292,5 @@ def test_a_lost_chunk_is_not_read_as_zeros(tmp_path, rng):
     for chunk in (tmp_path / "x.zarr" / "x" / "c").rglob("*"):
         if chunk.is_file():
             chunk.unlink()
-    with pytest.raises(lt.DataError, match="missing in every"):
+    with pytest.raises(lt.DataError, match=r"array 'x': 1 of 1 chunks are not stored"):
         lt.read(tmp_path / "x.zarr")

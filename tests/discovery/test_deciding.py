@@ -102,5 +102,5 @@ def test_a_folder_goes_on_where_it_was(rows, tmp_path, same):
     with pytest.raises(lt.DataError, match=r"folder=.*another seed \(0, not 1\)"):
         Fits(budget_of(4), about | {"seed": 1}, tmp_path, lambda words: None)
     (tmp_path / "discovery.json").write_text("{")
-    with pytest.raises(lt.DataError, match=r"discovery.json could not be read.*Choose another"):
+    with pytest.raises(lt.DataError, match=r"discovery.json.*Choose another"):
         Fits(budget_of(4), about, tmp_path, lambda words: None)

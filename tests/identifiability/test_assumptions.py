@@ -93,9 +93,16 @@ def test_rows_that_depend_on_their_neighbours_leave_the_answer_open():
     slow = np.repeat(rng.normal(size=(len(U) // 10, 2)), 10, axis=0) + 0.1 * rng.normal(size=(len(U), 2))
     found = audit(scale * slow)
     assert found.verdict.status == "cannot say"
-    assert "rows are independent" in found.verdict.sentence
+    assert "rows in their order do not depend on each other" in found.verdict.sentence
     copied = audit(np.repeat(drawn(3)[1][::2], 2, axis=0))
-    assert "rows are independent" in copied.verdict.sentence
+    assert "none is a copy" in copied.verdict.sentence
+
+
+def test_subjects_in_random_order_are_named_as_untested():
+    """No test can see them, so that the sentence must say it; with groups named it is about groups."""
+    found = audit(drawn(1)[1])
+    assert found.verdict.status == "supported"
+    assert "rows are independent" in found.verdict.sentence.split("Untested: ")[1]
 
 
 def test_groups_widen_the_limits_of_a_change():

@@ -257,6 +257,16 @@ def test_save_and_load(name, rows, fitted, tmp_path):
     assert manifest["versions"]["jax"] == jax.__version__
 
 
+def test_the_64_bit_mode_changes_nothing(name, rows, fitted, tmp_path):
+    with jax.enable_x64(True):
+        model = quick(name).fit(rows)
+        model.save(tmp_path / "run")
+        latents = lt.load(tmp_path / "run").transform(rows)
+        drawn = lt.load(tmp_path / "run").sample(4) if isinstance(model, Samples) else None
+    assert (latents == fitted[name].transform(rows)).all()
+    assert drawn is None or (drawn == fitted[name].sample(4)).all()
+
+
 def test_latents_have_names_that_last(name, rows, fitted, tmp_path):
     model = copy.copy(fitted[name])
     count = len(model.latents_)

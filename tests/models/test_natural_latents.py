@@ -17,11 +17,19 @@ from latentry.contracts import DecodesLatents
 from latentry.data import Batch
 from latentry.models.natural_latents.conclude import concluded_module, measured_frontier
 from latentry.models.natural_latents.drawing import Drawing, fitted_drawing
-from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
+from latentry.models.natural_latents.frontier import (
+    Answers,
+    Weights,
+    bend,
+    dropping_columns,
+    merging_values,
+    principal_axes,
+    scored,
+)
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, GaussianLatent
 from latentry.models.natural_latents.losses import NaturalityScore
 from latentry.models.natural_latents.networks import Plan, Straightened
-from latentry.nets import Dense, head_for
+from latentry.nets import head_for
 
 pytestmark = pytest.mark.long
 
@@ -139,20 +147,19 @@ def test_gaussian_information_compares_densities_of_rows():
 
 
 def test_networks_of_columns_have_a_linear_path_and_those_of_values_none():
-    """Without its layers, what a network says of columns is an affine map of the row, and of values it is constant."""
-    rows = [{"a": jnp.asarray(a), "b": jnp.asarray(b)} for a, b in np.random.default_rng(0).normal(size=(3, 2, 2))]
-    rows[2] = {name: (rows[0][name] + rows[1][name]) / 2 for name in rows[0]}
+    """Without its layers, what a student says of columns is an affine map of the row, and of values it is constant."""
+    rows = [jnp.asarray(row) for row in np.random.default_rng(0).normal(size=(2, 2))]
+    rows.append((rows[0] + rows[1]) / 2)
     for kind, varies in ((GaussianLatent(3), True), (CategoricalLatent(3), False)):
-        joint, students = Plan(kind, {"a": (2,), "b": (2,)}, (4,), "dense").built(jax.random.key(0))
-        joint = eqx.tree_at(lambda net: net.top, joint, replace_fn=lambda top: jax.tree.map(jnp.zeros_like, top))
-        first, second, between = (np.asarray(joint(row)) for row in rows)
+        student = Plan(kind, {"a": (2,), "b": (2,)}, (4,), "dense").built(jax.random.key(0))[1]["a"]
+        assert isinstance(student, Straightened) == varies
+        layers = student.net if varies else student
+        still = jax.tree.map(lambda leaf: jnp.zeros_like(leaf) if eqx.is_array(leaf) else leaf, layers)
+        student = Straightened(still, student.line) if varies else still
+        first, second, between = (np.asarray(student(row)) for row in rows)
         assert (np.abs(first - second)[:3].min() > 1e-3) == varies
         assert (first[3:] == second[3:]).all(), "noise has no linear path"
         assert np.allclose(between, (first + second) / 2, atol=1e-5)
-        assert (len(joint.lines), isinstance(students["a"], Straightened)) == ((2, True) if varies else (0, False))
-    net = students["a"]
-    line = Dense(2, 3, (), key=jax.random.key(1))
-    assert np.allclose(Straightened(net, line)(rows[0]["a"]), net(rows[0]["a"]) + line(rows[0]["a"]), atol=1e-6)
 
 
 def test_rows_have_noise_of_their_own_in_every_other_restart():
@@ -168,30 +175,24 @@ def test_rows_have_noise_of_their_own_in_every_other_restart():
     assert [float(model.begun(blank, restart).apart) for restart in range(4)] == [0, 1, 0, 1]
 
 
-def test_columns_that_are_left_out_say_nothing():
-    """The divergence is that of the first columns; without any column there is no information, whatever was drawn."""
-    rng = np.random.default_rng(0)
-    one, other = (jnp.asarray(rng.normal(size=(40, 6)), dtype=jnp.float32) for _ in range(2))
-    kind = GaussianLatent(3)
-    few = kind.divergence(kind.first(one, jnp.asarray(2)), kind.first(other, jnp.asarray(2)))
-    wanted = kind.divergences(one, other)[:, :2].sum(axis=1)
-    assert np.allclose(few, wanted, atol=1e-4)
-    ones = jnp.ones((40, 1))
-    nothing = kind.information(kind.first(one, jnp.asarray(0)), ones, ones[:, 0], jax.random.key(0))
-    assert np.allclose(nothing, 0, atol=1e-4)
-    told = Told(kind, one, {"a": other}), Batch({}, {"a": jnp.ones(40)}, None, jnp.ones(40))
-
-    def columns(key):
-        return jax.random.randint(jax.random.fold_in(jax.random.split(key)[1], 1), (), 1, 4)
-
-    key = next(key for key in map(jax.random.key, range(20)) if columns(key) == 1)
-    part = Told(kind, kind.first(one, jnp.asarray(1)), {"a": kind.first(other, jnp.asarray(1))})
-    whole, few, half = (
-        float(NaturalityScore(**SCORE, nested=nested)(told_, told[1], key)[0])
-        for told_, nested in ((told[0], False), (part, False), (told[0], True))
-    )
-    assert whole != pytest.approx(few, rel=0.1)
-    assert half == pytest.approx((whole + few) / 2, rel=1e-4)
+def test_before_training_columns_are_what_students_say_on_average():
+    """The network of all modalities answers 0 at first; that of values does not."""
+    table = np.random.default_rng(0).normal(size=(30, 4))
+    data = lt.Dataset({"a": table[:, :2], "b": table[:, 2:]})
+    rows = Batch({name: jnp.asarray(data[name]) for name in "ab"}, {n: jnp.ones(30) for n in "ab"}, None, jnp.ones(30))
+    for settings in ({"values": 3}, {"latent_dim": 2}):
+        model = lt.NaturalLatents(**settings, **SMALL)
+        model.record_ = model.study(data)
+        module = model.build(jax.random.key(0))
+        whole, network = np.asarray(module.latents(rows)[0]), np.asarray(jax.vmap(module.channel)(rows.values))
+        if "values" in settings:
+            wanted = np.asarray(jax.nn.log_softmax(network, axis=1))
+            assert np.ptp(network) > 1e-3
+        else:
+            said = np.stack([np.asarray(jax.vmap(module.students[name])(rows.values[name])) for name in "ab"])
+            wanted = np.hstack([said[:, :, :2].mean(axis=0), np.full((30, 2), -1.0)])
+            assert (network == 0).all()
+        assert np.allclose(whole, wanted, atol=1e-5)
 
 
 def noisy_answers(seed=0, rows=400, values=5):
@@ -248,6 +249,43 @@ def test_a_column_of_noise_is_dropped_first():
     _, order, kept = measured_frontier(answers, answers, EQUAL, choose=True)
     assert (order.tolist(), kept) == ([1, 0], 1), "those kept come first"
     assert measured_frontier(answers, answers, EQUAL, choose=False)[1:] == (pytest.approx([0, 1]), 2)
+
+
+def readings(rows=600):
+    """Two numbers, which four columns tell with noise of their own, and a student that knows them."""
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(rows, 2)) * [3.0, 1.5]
+    mean = np.hstack([shared, shared @ [[0.6, 0.8], [-0.8, 0.6]]])
+    scale, wide = np.full((rows, 4), 0.5), np.full((rows, 4), 0.6)
+    draws = rng.standard_normal((rows, 4))
+    ones, domain = np.ones((rows, 2)), np.zeros(rows, dtype=int)
+    return Answers(mean, (mean, mean), ones, domain, scale, (wide, wide), draws), shared
+
+
+def test_columns_that_tell_the_same_become_one():
+    """Four readings with noise .5 are two with noise .5 / √2, in units of the noise; their information stays what it was."""
+    answers, shared = readings()
+    axes = principal_axes(answers)
+    turned = answers.turned(axes)
+    assert np.allclose(turned.scale, 1, atol=1e-12)
+    centred = shared - shared.mean(axis=0)
+    widest = np.sqrt(np.linalg.eigvalsh(centred.T @ centred / len(centred)))[::-1]
+    assert np.allclose(turned.latent.std(axis=0), [*(np.sqrt(8) * widest), 0, 0], atol=1e-9)
+    # Half of ln det(1 + covariance / noise²), by another draw: six standard errors of 600 rows are about 0.3.
+    exact = 0.5 * np.log1p(8 * widest**2).sum()
+    assert answers.information().mean() == pytest.approx(exact, abs=0.3)
+    assert turned.information().mean() == pytest.approx(exact, abs=0.3)
+
+
+def test_a_column_without_information_changes_no_score():
+    """By the same draws, a column that tells nothing gains exactly nothing."""
+    answers, _ = readings()
+    turned = answers.turned(principal_axes(answers))
+    assert np.ptp(turned.latent[:, 2:], axis=0).max() < 1e-9
+    few, more = (turned.columns(np.arange(n)).information() for n in (2, 3))
+    assert np.allclose(few, more, atol=1e-9)
+    _, order, kept = measured_frontier(turned, turned, EQUAL, choose=True)
+    assert (sorted(order[:2].tolist()), kept) == ([0, 1], 2)
 
 
 # Fits ---------------------------------------------------------------------------------------
@@ -408,13 +446,13 @@ def test_columns_are_counted_and_drawn():
     assert (channel.scale == channel.scale[0]).all()  # noise is that of the column
     assert np.ptp(np.asarray(model.module_.width)) > 0.02  # and is learned
     assert abs(spearmanr(channel.mean[:, 0], z[:, 0]).statistic) > 0.95
-    turned = eqx.tree_at(lambda tree: tree.conclusion.group, model.module_, jnp.asarray([2, 0, 1], dtype=jnp.int32))
+    noted = (jnp.asarray([2, 0, 1], dtype=jnp.int32), jnp.diag(jnp.asarray([1.0, 2.0, -3.0])))
+    turned = eqx.tree_at(lambda tree: (tree.conclusion.group, tree.conclusion.axes), model.module_, noted)
     batch = Batch({n: jnp.asarray(v, dtype=jnp.float32) for n, v in views.items()}, ONES, None, jnp.ones(500))
     mean, scale = (np.asarray(part) for part in turned.kind.moments(turned.latents(batch)[0]))
-    assert all(
-        (np.asarray(a) == b[:, [2, 0, 1]]).all()
-        for a, b in zip(turned.encode(batch, jax.random.key(0)), (mean, scale), strict=True)
-    )
+    found = turned.encode(batch, jax.random.key(0))
+    assert np.allclose(found[0], (mean * [1, 2, -3])[:, [2, 0, 1]], rtol=1e-5)
+    assert np.allclose(found[1], (scale * [1, 2, 3])[:, [2, 0, 1]], rtol=1e-5)
     drawn = model.decode(model.transform(views))["a"]
     assert np.allclose(drawn, model.reconstruct(views)["a"], atol=1e-4)
     left = ((drawn - views["a"]) ** 2).mean(axis=0) / views["a"].var(axis=0)
@@ -462,6 +500,17 @@ def test_data_from_which_nothing_shared_can_be_learned():
     }
     refused(apart, "no row has two modalities")
     refused(lt.Dataset({"a": x, "b": y}, domain=rng.normal(size=(60, 1))), "domain: it is continuous.*Give labels")
+
+
+@pytest.mark.parametrize("settings", [{"values": "auto"}, {"latent_dim": 2}], ids=["values", "columns"])
+def test_two_modalities_in_few_rows_give_a_frontier(settings):
+    """They can all be held out, or all be trained on: either side then takes those of the other."""
+    views = dict(zip("ab", np.random.default_rng(0).normal(size=(2, 40, 3)), strict=True))
+    views["b"][4:] = np.nan
+    for seed in range(3):
+        model = lt.NaturalLatents(**SMALL | {"epochs": 1, "restarts": 1, "seed": seed}, **settings).fit(views)
+        assert np.isfinite([point.score for point in model.frontier_]).all()
+        assert np.isfinite(model.restart_scores_).all()
 
 
 def test_parameters_that_contradict_each_other():

@@ -338,3 +338,29 @@ LATENT = np.arange(100) % 2
 def test_bad_input(call, words):
     with pytest.raises(DataError, match=words):
         call()
+
+
+def test_of_very_many_rows_with_numbers_some_are_drawn(monkeypatch):
+    """Parts shrink, a rare domain keeps enough, a note says so; tables of labels take all rows."""
+    from latentry.natural.from_samples import audit_rows
+
+    monkeypatch.setattr(audit_rows, "_MOST", 400)
+    rng = np.random.default_rng(0)
+    latent = rng.integers(0, 2, 4000)
+    blocks = {
+        "a": latent[:, None] + 0.1 * rng.normal(size=(4000, 1)),
+        "b": latent[:, None] + 0.1 * rng.normal(size=(4000, 1)),
+    }
+    domain = (np.arange(4000) % 10 == 0).astype(int)
+    rows = audit_rows.as_rows(blocks, latent, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=0)
+    fewer = audit_rows.fewer_rows(rows, 0)
+    assert fewer.drawn
+    assert len(fewer.fit) + len(fewer.audit) < 2500
+    for part, whole in ((fewer.fit, rows.fit), (fewer.audit, rows.audit)):
+        assert set(part) < set(whole)
+        assert min(np.bincount(domain[part])) >= 40
+    labels = {name: (block > 0.5).astype(int) for name, block in blocks.items()}
+    counted = audit_rows.as_rows(
+        labels, latent, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=0
+    )
+    assert audit_rows.fewer_rows(counted, 0) is counted

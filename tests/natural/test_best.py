@@ -72,6 +72,20 @@ def test_the_score_is_that_of_the_exact_table():
         assert bound.value >= error.value - 1e-9  # fails in at most 1 of 20 runs of other seeds
 
 
+def test_the_worst_domain_bounds_every_mixture_and_the_domain_is_no_information():
+    """Both views tell the domain and a fair coin; a latent that adds the coin of one view fails in the domain where it does."""
+    rng = np.random.default_rng(0)
+    coin, own, domain = rng.integers(0, 2, size=(3, 4000))
+    views = {"left": np.column_stack([coin, own, domain]) + 0.0, "right": np.column_stack([coin, domain, domain]) + 0.0}
+    data = lt.Dataset(views, domain=domain)
+    latent = 2 * domain + np.where(domain == 1, own, coin)
+    found, pooled = (lt.natural.naturalness(d, latent) for d in (data, data.with_domain(None)))
+    assert found.information.value == pytest.approx(np.log(2), abs=0.01)
+    assert pooled.information.value == pytest.approx(2 * np.log(2), abs=0.01)
+    assert found.errors["right"].value == pytest.approx(np.log(2), abs=0.1)
+    assert pooled.errors["right"].value == pytest.approx(np.log(2) / 2, abs=0.1)
+
+
 def test_bad_input(views):
     data, z, _ = views
     with pytest.raises(lt.DataError, match=r"latents\['short'\]: has 5 rows, the data have 900"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from latentry.certificate.citations import bibtex
 from latentry.certificate.opening import Opening
 from latentry.certificate.question import MIXED, Fields, Part
-from latentry.certificate.schema import VERSION, require_form
+from latentry.certificate.schema import CERTIFICATE, VERSION, require_seal, sealed
 from latentry.certificate.statements import (
     Statement,
     may_not_say,
@@ -22,7 +22,7 @@ from latentry.certificate.statements import (
     statements,
 )
 from latentry.certificate.subject import Subject
-from latentry.errors import DataError, nearest
+from latentry.errors import DataError, LatentryError, nearest
 from latentry.evidence import STATUS_ORDER, Status, Verdict, all_of
 from latentry.whole_files import write_whole
 
@@ -194,8 +194,8 @@ class Certificate:
     # To files and back ------------------------------------------------------------------------
 
     def to_dict(self) -> Fields:
-        """Return plain data, of the form of :data:`latentry.certificate.SCHEMA`."""
-        return {
+        """Return plain data, of the form of :data:`latentry.certificate.SCHEMA`, with a checksum of all of it."""
+        fields = {
             "format": "latentry certificate",
             "version": VERSION,
             "subject": dict(self.subject),
@@ -212,6 +212,7 @@ class Certificate:
             "parts": [part.to_json() for part in self.parts.values()],
             "citations": self.citations(),
         }
+        return sealed(fields)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the certificate as JSON text, and write it to a file if a path is given.
@@ -232,7 +233,9 @@ class Certificate:
 
     @classmethod
     def from_json(cls, source: str | Path | Fields) -> Certificate:
-        """Read a certificate from a file or from plain data; the form is checked, place by place.
+        """Read a certificate from a file or from plain data; form and checksum are checked, and that it can be shown.
+
+        Certificates of version 3, which have no checksum, are read too.
 
         Args:
             source: The path of a file that `to_json` wrote, or what `to_dict` gave.
@@ -241,13 +244,25 @@ class Certificate:
             The certificate, without the rows that its report would show.
 
         Raises:
-            DataError: If the file could not be read, or is no certificate.
+            DataError: If the file could not be read, is no certificate, or was changed after it was written.
         """
-        fields = _read(source) if isinstance(source, str | Path) else source
-        require_form(fields)
-        parts = {part["name"]: Part.from_json(part) for part in fields["parts"]}
-        names = ("subject", "data", "split", "settings", "versions", "made")
-        return cls(parts, *(fields[name] for name in names))
+        place = str(source) if isinstance(source, str | Path) else "the certificate"
+        fields = _read(source, place)
+        require_seal(fields, place)
+        try:
+            parts = {part["name"]: Part.from_json(part) for part in fields["parts"]}
+            names = ("subject", "data", "split", "settings", "versions", "made")
+            found = cls(parts, *(fields[name] for name in names))
+            found.to_html()
+        except LatentryError as problem:
+            raise DataError(f"{place}: {problem}") from None
+        except (
+            Exception
+        ) as problem:  # tables of parts have many forms: whatever does not fit is found by using all of them
+            raise DataError(
+                f"{place}: its parts cannot be shown ({type(problem).__name__}: {problem}). Give a file that to_json wrote."
+            ) from problem
+        return found
 
     def to_html(self, path: str | Path | None = None, *, title: str = "", opening: Opening | None = None) -> str:
         """Return the report as one page that needs no network; images of rows are there if this session made the certificate.
@@ -271,11 +286,13 @@ class Certificate:
         return page
 
 
-def _read(path: str | Path) -> Fields:
-    try:
-        fields: Fields = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise DataError(f"{path} could not be read: {problem}. Check the path.") from None
-    except ValueError as problem:
-        raise DataError(f"{path} is not JSON: {problem}. Give a file that to_json wrote.") from None
+def _read(source: str | Path | Fields, place: str) -> Fields:
+    if isinstance(source, str | Path):
+        fields: Fields = CERTIFICATE.read(source)
+    else:
+        try:
+            text = json.dumps(source)  # tuples become lists, and numbers that are keys text, as in a file
+        except (TypeError, ValueError, RecursionError) as problem:
+            raise DataError(f"{place} is no plain data: {problem}. Give what to_dict gave.") from None
+        fields = CERTIFICATE.parse(text, place)
     return fields

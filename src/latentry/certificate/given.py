@@ -31,7 +31,20 @@ def as_dataset(data: Columns, domain: ArrayLike | None = None) -> Dataset:
 
     Returns:
         The rows.
+
+    Raises:
+        DataError: If single cells are missing.
     """
+    if isinstance(data, HasChannel):
+        raise DataError(
+            "latents and data: swapped, it seems. Give the model first and then the rows: certify(model, data)."
+        )
+    rows = _as_dataset(data, domain)
+    rows.refuse_missing_cells("A certificate")
+    return rows
+
+
+def _as_dataset(data: Columns, domain: ArrayLike | None) -> Dataset:
     if isinstance(data, Dataset):
         return data if domain is None else data.with_domain(domain)
     if not isinstance(data, Mapping):

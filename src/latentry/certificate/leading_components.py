@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.decomposition import PCA
 
-from latentry.data import Dataset, column_scales
+from latentry.data import Dataset, column_scales, varying_columns
 from latentry.streams import stream, stream_seed
 
 __all__ = ["flat", "leading_columns", "is_label", "rows_in_words", "some_rows", "untied"]
@@ -43,6 +43,8 @@ def leading_columns(values: np.ndarray, columns: int, seed: int = 0) -> np.ndarr
     kept = min(columns, table.shape[1], len(table) - 1)
     if table.shape[1] <= columns:
         return table
+    if not varying_columns(table).any():
+        return table[:, :kept]
     solver = "randomized" if table.shape[1] > 50 else "auto"
     components: np.ndarray = PCA(
         kept, random_state=stream_seed("certificate/components", seed), svd_solver=solver

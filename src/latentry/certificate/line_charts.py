@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from latentry.html_text import escaped, shortened
 
 __all__ = ["Series", "line_chart", "scatter_chart"]
 
@@ -79,7 +80,7 @@ def scatter_chart(series: Sequence[Series], x_label: str, y_label: str, *, legen
     marks = [
         f'<path class="dots c{i % 8}" d="'
         + "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across.at(s.x), up.at(s.y), strict=True))
-        + f'"><title>{html.escape(s.name)}</title></path>'
+        + f'"><title>{escaped(s.name)}</title></path>'
         for i, s in enumerate(series)
     ]
     return _frame(series if legend else (), across, up, marks, x_label, y_label)
@@ -105,12 +106,14 @@ def _frame(series: Sequence[Series], across: _Axis, up: _Axis, marks: list[str],
     grid = [_tick_x(across, value) for value in across.ticks()] + [_tick_y(up, value) for value in up.ticks()]
     middle_x, middle_y = (_LEFT + _WIDTH - _RIGHT) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
     labels = [
-        f'<text class="label" x="{middle_x}" y="{_HEIGHT - 8}" text-anchor="middle">{html.escape(x_label)}</text>',
+        f'<text class="label" x="{middle_x}" y="{_HEIGHT - 8}" text-anchor="middle">{escaped(x_label)}</text>',
         f'<text class="label" transform="translate(14 {middle_y}) rotate(-90)" text-anchor="middle">'
-        f"{html.escape(y_label)}</text>",
+        f"{escaped(y_label)}</text>",
     ]
     body = "".join(grid + marks + labels + _legend(series))
-    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{html.escape(y_label)}">{body}</svg>'
+    return (
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(y_label)}">{body}</svg>'
+    )
 
 
 def _tick_x(axis: _Axis, value: float) -> str:
@@ -131,7 +134,8 @@ def _legend(series: Sequence[Series]) -> list[str]:
         return []
     parts, x = [], float(_LEFT)
     for i, one in enumerate(series):
+        name = shortened(one.name)
         parts.append(f'<path class="key c{i % 8}" d="M{x:.0f} 14h14"/>')
-        parts.append(f'<text class="tick" x="{x + 19:.0f}" y="18">{html.escape(one.name)}</text>')
-        x += 19 + 6.4 * len(one.name) + 16
+        parts.append(f'<text class="tick" x="{x + 19:.0f}" y="18">{escaped(name)}</text>')
+        x += 19 + 6.4 * len(name) + 16
     return parts

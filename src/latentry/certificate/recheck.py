@@ -63,6 +63,8 @@ def check(
 ) -> Comparison:
     """Recompute a certificate from its run and its data with its own settings, and compare.
 
+    Cost: that of the certificate, once more.
+
     Args:
         certificate: as read by `Certificate.from_json`.
         latents: the model, or the latents, that it is about.

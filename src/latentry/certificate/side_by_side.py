@@ -14,7 +14,7 @@ import numpy as np
 
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.question import Fields, Part
-from latentry.certificate.schema import VERSION
+from latentry.certificate.schema import VERSION, sealed
 from latentry.certificate.statements import Errors, Statement, Topic, at_least, at_most, joined, nats, naturality_errors
 from latentry.certificate.subject import Subject
 from latentry.data import CategoricalChannel
@@ -69,13 +69,14 @@ class SideBySide:
 
     def to_dict(self) -> Fields:
         """Return plain data: the comparison, and every certificate whole."""
-        return {
+        fields = {
             "format": "latentry side by side",
             "version": VERSION,
             "rows": list(self.rows),
             "statements": [one.to_json() for one in self.statements],
             "certificates": {name: one.to_dict() for name, one in self.certificates.items()},
         }
+        return sealed(fields)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the comparison as JSON text, and write it to a file if a path is given.

@@ -58,6 +58,7 @@ def rows_to_audit(model: object, data: Dataset) -> Split:
     record = model.fit_record() if isinstance(model, KeepsFitRecord) else None
     if record is None:
         return _trusted(data, "The model keeps no record of its training rows")
+    data = data.recoded(dict(record.layout.coding))  # dates of other rows begin on another day
     if record.fingerprint == data.fingerprint:
         return _validation(record, data)
     return _by_marks(record, data)
@@ -106,7 +107,13 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     chose &= ~trained
     rounded = int((trained | chose).sum() - np.isin(own, np.append(marks["trained"], held)).sum())
     whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
-    which = f"{rounded} rounded copies and others" if rounded else "exactly those" if whole else "among those"
+    which = (
+        f"{rounded} copies that were rounded or measured again, and others"
+        if rounded
+        else "exactly those"
+        if whole
+        else "among those"
+    )
     return _apart_from(data, trained, chose, which)
 
 
@@ -208,12 +215,13 @@ def unseen_rows(data: Dataset, seen: ArrayLike | None) -> Split:
         return _trusted(data, "Nothing is known about which rows trained the latents")
     trained = np.zeros(len(data), dtype=bool)
     given = np.asarray(seen)
+    given = given.astype(np.int64) if given.size == 0 else given
     if given.dtype.kind in "iu" and (len(np.unique(given)) < given.size or (given < 0).any()):
         raise DataError(
             "seen: has numbers that repeat or are negative. Give each row number once, from 0; a mask of rows must be booleans."
         )
     try:
-        trained[np.asarray(seen)] = True
+        trained[given] = True
     except (IndexError, ValueError, TypeError):
         raise DataError(
             f"seen: does not name rows of these data. Give row numbers below {len(data)}, or {len(data)} booleans."
@@ -232,6 +240,6 @@ def _enough(split: Split) -> Split:
     if len(split.rows) < FEWEST:
         raise DataError(
             f"data: {len(split.rows)} rows are left to audit, and at least {FEWEST} are needed: half of them fit students, half "
-            "are judged. Give more rows that the model has not seen, or fit again with a larger validation fraction."
+            "are judged. Give more rows that the model has not seen, or fit again with more rows held out, such as validation=0.3."
         )
     return split

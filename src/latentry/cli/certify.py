@@ -12,8 +12,23 @@ import typer
 from latentry.certificate import Certificate, Comparison, SideBySide, check, write_whole
 from latentry.certificate import certify as make
 from latentry.cli.audit_bar import audit_bar
-from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Time, answer
-from latentry.cli.transform import wanted
+from latentry.cli.options import (
+    AsJson,
+    Categories,
+    DomainName,
+    Drop,
+    Factors,
+    Groups,
+    Ids,
+    MaxGb,
+    Modality,
+    Quiet,
+    RolesFile,
+    Time,
+    answer,
+    parts,
+)
+from latentry.cli.transform import read_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.errors import DataError
@@ -41,7 +56,13 @@ def certify(
     domain: DomainName = None,
     groups: Groups = None,
     time: Time = None,
+    max_gb: MaxGb = None,
     factor: Factors = None,
+    modality: Modality = None,
+    ids: Ids = None,
+    category: Categories = None,
+    drop: Drop = None,
+    roles: RolesFile = None,
     block: Annotated[
         list[str] | None,
         typer.Option(help="A block of observables: a modality, or name=column,column of a single table; repeatable."),
@@ -100,9 +121,20 @@ def certify(
         raise DataError("--require asks of a new certificate, --check compares an old one. Use one of them at a time.")
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file. Give a folder for report.html and certificate.json.")
+    if holds_run(data) and not holds_run(latents):
+        raise DataError(
+            f"{data} holds a run: model and data are swapped, it seems. Write latentry certify {data} {latents}."
+        )
     subject = _latents(latents)
-    names = wanted(subject) if isinstance(subject, LatentModel) else None
-    rows = read(data, domain=domain, modalities=names, factors=factor or (), groups=groups, time=time)
+    asked = parts(
+        domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
+        roles=roles,
+    )  # fmt: skip
+    rows = (
+        read_for(subject, data, asked, max_gb)
+        if isinstance(subject, LatentModel)
+        else read(data, **asked, max_gb=max_gb)
+    )
     trained, others = _seen(seen), tuple(map(load_model, also or ()))
     if beside:
         several = {_title(path): _latents(path) for path in (latents, *beside)}

@@ -15,6 +15,8 @@ COMMANDS = {
     "demo": "Make or load data, fit a model, certify it on rows set aside, and write a report of what may be believed.",
     "discover": "Count latents, compare the models that apply, fit the best with restarts, certify it, and say why.",
     "fit": "Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues.",
+    "sweep": "Fit models × data × seeds × parameters, as a file says, at once on any engine, and write one table.",
+    "orient": "Say what is known of a fitted graph, without a refit: directions of edges, edges that must or must not be there.",
     "transform": "Write the latents of each row: posterior mean and standard deviation.",
     "certify": "Say how far latents can be trusted: audit them on rows that did not train them, and write a report.",
     "mi": "Estimate the mutual information of two sets of columns, whatever their units, with an interval.",

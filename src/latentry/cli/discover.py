@@ -11,7 +11,22 @@ import typer
 from rich.console import Console
 
 from latentry.certificate import write_whole
-from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Time, answer
+from latentry.cli.options import (
+    AsJson,
+    Categories,
+    DomainName,
+    Drop,
+    Factors,
+    Groups,
+    Ids,
+    MaxGb,
+    Modality,
+    Quiet,
+    RolesFile,
+    Time,
+    answer,
+    parts,
+)
 from latentry.data import read
 from latentry.discovery import discover as find
 from latentry.errors import DataError
@@ -31,8 +46,13 @@ def discover(
     domain: DomainName = None,
     groups: Groups = None,
     time: Time = None,
+    max_gb: MaxGb = None,
     factor: Factors = None,
-    modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
+    modality: Modality = None,
+    ids: Ids = None,
+    category: Categories = None,
+    drop: Drop = None,
+    roles: RolesFile = None,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
     seed: Annotated[
         int, typer.Option(help="With a number of fits as budget, the same seed gives the same result.")
@@ -44,7 +64,11 @@ def discover(
     """Count latents, compare the models that apply, fit the best with restarts, certify it, and say why."""
     if out.exists() and not out.is_dir():
         raise DataError(f"--out {out}: is a file. Give a folder.")
-    rows = read(data, domain=domain, modalities=modality, factors=factor or (), groups=groups, time=time)
+    asked = parts(
+        domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
+        roles=roles,
+    )  # fmt: skip
+    rows = read(data, **asked, max_gb=max_gb)
     found = find(rows, budget=budget, seed=seed, folder=out, progress=not quiet and not json and sys.stderr.isatty())
     found.model.save(out / "run")
     report, record, certificate = out / "report.html", out / "discovered.json", out / "certificate.json"

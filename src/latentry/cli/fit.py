@@ -13,7 +13,25 @@ from latentry.certificate import FEWEST
 from latentry.certificate import Settings as Declared
 from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
-from latentry.cli.options import AsJson, DomainName, Factors, Groups, Quiet, Settings, Time, answer, settings_for
+from latentry.cli.options import (
+    ROLE_NAMES,
+    AsJson,
+    Categories,
+    DomainName,
+    Drop,
+    Factors,
+    Groups,
+    Ids,
+    MaxGb,
+    Modality,
+    Quiet,
+    RolesFile,
+    Settings,
+    Time,
+    answer,
+    parts,
+    settings_for,
+)
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
 from latentry.contracts import ExplainsChoices, HasClusters, HasFrontier, HasGraph, HasLikelihood
 from latentry.data import Dataset, read
@@ -37,8 +55,13 @@ def fit(
     domain: DomainName = None,
     groups: Groups = None,
     time: Time = None,
+    max_gb: MaxGb = None,
     factor: Factors = None,
-    modality: Annotated[list[str] | None, typer.Option(help="Take only these modalities; repeatable.")] = None,
+    modality: Modality = None,
+    ids: Ids = None,
+    category: Categories = None,
+    drop: Drop = None,
+    roles: RolesFile = None,
     latents: Annotated[
         str | None,
         typer.Option(help="Number of latents, or auto, which counts them first; the model's own default if not given."),
@@ -106,11 +129,12 @@ def fit(
     chosen |= {} if epochs is None else {"epochs": epochs}
     chosen |= {} if nodes is None else {"nodes": _nodes(kind, nodes)}
     chosen |= {"progress": False if quiet else "auto"} | settings_for(kind().get_params(deep=True), set_, kind.__name__)
-    rows = read(data, domain=domain, modalities=modality, factors=factor or (), groups=groups, time=time)
-    origin = {
-        "file": str(data.resolve()), "domain": domain, "modalities": modality, "factors": factor or [], "groups": groups,
-        "time": time, "aside": aside if certify else None,
-    }  # fmt: skip
+    asked = parts(
+        domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
+        roles=roles,
+    )  # fmt: skip
+    rows = read(data, **asked, max_gb=max_gb)
+    origin = {"file": str(data.resolve()), **asked, "aside": aside if certify else None}
     training = _without_aside(rows, aside, epsilon, seed) if certify else rows
     chosen = _latents(kind, latents, training, seed, quiet=quiet or json) | chosen
     fitted = (
@@ -140,7 +164,10 @@ def _lengthen(
         raise DataError(
             f"--resume: {run} does not say which file it was fitted to. Give the data file and its options."
         )
-    path, aside = origin.pop("file"), origin.pop("aside")
+    path, aside = origin.pop("file"), origin.pop("aside", None)
+    strange = set(origin) - ROLE_NAMES
+    if strange:
+        raise DataError(f"--resume: {run} was fitted with {sorted(strange)[0]!r}. Give the data file and its options.")
     rows = read(path, **origin)
     if aside is not None:
         rows = rows.split(1 - aside, aside, seed=model.seed)[0]
@@ -154,6 +181,7 @@ def _lengthen(
 def _without_aside(rows: Dataset, aside: float, epsilon: float, seed: int) -> Dataset:
     """Return the rows to learn from; what the certificate declares is checked before hours of training."""
     Declared(epsilon)
+    rows.refuse_missing_cells("A certificate")
     if not 0 < aside < 1:
         raise DataError(f"--aside {aside:g}: is no fraction. Give a number between 0 and 1.")
     training, fresh = rows.split(1 - aside, aside, seed=seed)

@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jax
-import numpy as np
 import typer
 
 import latentry
-from latentry.cli.options import AsJson, DomainName, answer
-from latentry.data import Dataset, read, read_columns
+from latentry.cli.options import (
+    AsJson,
+    Categories,
+    DomainName,
+    Drop,
+    Factors,
+    Groups,
+    Ids,
+    Modality,
+    RolesFile,
+    Time,
+    answer,
+    parts,
+)
+from latentry.data import Dataset, Seen, read, survey
 from latentry.errors import DataError, nearest
 from latentry.models import MODELS, read_model_files
 from latentry.training import epochs_of, holds_run
@@ -26,6 +38,14 @@ def info(
         Path | None, typer.Argument(help="A run folder or a data file; without it, this installation is described.")
     ] = None,
     domain: DomainName = None,
+    groups: Groups = None,
+    time: Time = None,
+    factor: Factors = None,
+    modality: Modality = None,
+    ids: Ids = None,
+    category: Categories = None,
+    drop: Drop = None,
+    roles: RolesFile = None,
     model: Annotated[
         str,
         typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
@@ -37,17 +57,37 @@ def info(
         result = _installation()
     elif holds_run(path):
         result = _run(path)
-    elif path.suffix in (".csv", ".parquet"):
-        columns = {name: _column(values) for name, values in read_columns(path).items()}
-        lines = [f"{name:<20} {about}" for name, about in columns.items()]
-        answer({"columns": columns}, "\n".join(lines), as_json=json)
-        return
     else:
-        data = read(path, domain=domain)
-        cost = _cost(model, data)
-        answer({"rows": len(data), **data.layout.to_json(), "fit": cost}, f"{data.describe()}\n\n{cost}", as_json=json)
+        asked = parts(
+            domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
+            roles=roles,
+        )  # fmt: skip
+        _file(path, asked, model, as_json=json)
         return
     answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
+
+
+def _file(path: Path, asked: Mapping[str, Any], model: str, *, as_json: bool) -> None:
+    """Show the parts of a file, the data that they make, and what a fit would cost; or why they make none."""
+    seen = survey(path, **asked)
+    lines = [f"{part.name:<20} {part.holds}\n{'':<20} → {part.reads}{_to_change(part)}" for part in seen]
+    result: dict[str, Any] = {"parts": {part.name: {"holds": part.holds, "reads": part.reads} for part in seen}}
+    try:
+        data = read(path, **asked)
+    except DataError as why:
+        if not seen:
+            raise
+        result["problem"] = str(why)
+        lines += ["", f"These cannot be read together as they are: {why}"]
+    else:
+        cost = _cost(model, data)
+        result |= {"rows": len(data), **data.layout.to_json(), "fit": cost}
+        lines += ([""] if lines else []) + [data.describe(), "", cost]
+    answer(result, "\n".join(lines), as_json=as_json)
+
+
+def _to_change(part: Seen) -> str:
+    return f"    (to change: {part.change})" if part.change else ""
 
 
 def _cost(name: str, data: Dataset) -> str:
@@ -58,19 +98,6 @@ def _cost(name: str, data: Dataset) -> str:
         return MODELS[name]().describe(data)
     except DataError as why:
         return f"{MODELS[name].__name__}, with its default settings, cannot be fitted to these data: {why}"
-
-
-def _column(values: np.ndarray) -> str:
-    """Say the kind, range and holes of a column, whatever it holds."""
-    empty = sum(value is None or value != value for value in values.tolist())
-    holes = f", {empty} empty" if empty else ""
-    if values.dtype.kind in "biuf":
-        seen = values[~np.isnan(values.astype(float))]
-        kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
-        return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{holes}" if len(seen) else "empty"
-    kinds = sorted({str(value) for value in values.tolist() if value is not None})
-    shown = ", ".join(kinds[:5]) + (", …" if len(kinds) > 5 else "")
-    return f"{len(values)} texts, {len(kinds)} different: {shown}{holes}"
 
 
 def _installation() -> dict[str, str]:

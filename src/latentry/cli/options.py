@@ -6,7 +6,8 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -15,15 +16,24 @@ from rich.console import Console
 from latentry.errors import DataError, nearest
 
 __all__ = [
+    "ROLE_NAMES",
     "AsJson",
+    "Categories",
     "DomainName",
+    "Drop",
     "Factors",
     "Groups",
+    "Ids",
+    "MaxGb",
+    "Modality",
     "Quiet",
+    "RolesFile",
     "Settings",
     "Time",
     "answer",
     "as_values",
+    "modalities",
+    "parts",
     "pick",
     "settings_for",
 ]
@@ -47,14 +57,115 @@ Time = Annotated[
     str | None,
     typer.Option("--time", help="Array or column of moments, where rows that are near in time depend on each other."),
 ]
+MaxGb = Annotated[
+    float | None,
+    typer.Option("--max-gb", help="Gigabytes that the file may expand to; half of this machine's memory by default."),
+]
 Factors = Annotated[
     list[str] | None,
     typer.Option("--factor", help="Array or column of true latent values, if they are known; repeatable."),
+]
+Modality = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--modality",
+        help="Take only this modality, or make one of columns: body=height,weight; repeatable. Of h5ad: x=layers/counts, "
+        "x=obsm/X_pca, x=obs/age.",
+    ),
+]
+Ids = Annotated[str | None, typer.Option("--ids", help="Array or column that names the rows.")]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option("--category", help="Column of labels, also where these are numbers or many; repeatable."),
+]
+Drop = Annotated[list[str] | None, typer.Option("--drop", help="Array or column to leave out; repeatable.")]
+RolesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--roles",
+        help="toml file that says all this: domain, modalities, groups, time, factors, ids, categories, drop. By default "
+        "data.toml beside the data, if its files name them.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Set any parameter as name=value, such as --set hidden=[64,64]; repeatable."),
 ]
+
+
+# Which column plays which part: arguments of ``read``, as a run keeps them.
+ROLE_NAMES = frozenset(("domain", "modalities", "factors", "groups", "time", "ids", "categories", "drop", "roles"))
+
+
+def parts(
+    *,
+    domain: list[str] | None = None,
+    modality: list[str] | None = None,
+    factor: list[str] | None = None,
+    groups: str | None = None,
+    time: str | None = None,
+    ids: str | None = None,
+    category: list[str] | None = None,
+    drop: list[str] | None = None,
+    roles: Path | None = None,
+) -> dict[str, Any]:
+    """Return the options that say which column plays which part, as arguments of ``read`` and as plain JSON.
+
+    Args:
+        domain: Of the option, as are the others.
+        modality: Names, or name=column,column.
+        factor: Names.
+        groups: A name.
+        time: A name.
+        ids: A name.
+        category: Names.
+        drop: Names.
+        roles: A toml file.
+
+    Returns:
+        Arguments by name; what was not given is None or empty.
+
+    Raises:
+        DataError: For a modality without columns after its equals sign.
+    """
+    said = {
+        "domain": domain,
+        "modalities": modalities(modality),
+        "factors": factor or [],
+        "groups": groups,
+        "time": time,
+        "ids": ids,
+        "categories": category or [],
+        "drop": drop or [],
+        "roles": None if roles is None else str(roles.resolve()),
+    }
+    assert said.keys() == ROLE_NAMES
+    return said
+
+
+def modalities(words: list[str] | None) -> dict[str, list[str]] | None:
+    """Read modalities: names, or name=column,column.
+
+    Args:
+        words: From the command line.
+
+    Returns:
+        Columns by modality, none for one that is taken as it stands; None where no word was given.
+
+    Raises:
+        DataError: For a word without a name, or without columns after its equals sign.
+
+    >>> modalities(["body=height,weight", "blood"])
+    {'body': ['height', 'weight'], 'blood': []}
+    """
+    chosen: dict[str, list[str]] = {}
+    for word in words or ():
+        name, equals, columns = word.partition("=")
+        named = [column.strip() for column in columns.split(",") if column.strip()]
+        if not name or (equals and not named):
+            raise DataError(f"--modality {word}: names no column. Write name, or name=column,column.")
+        chosen[name] = named
+    return chosen or None
 
 
 _PYTHON = {"None": None, "True": True, "False": False}

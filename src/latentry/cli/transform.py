@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from latentry.cli.options import AsJson, DomainName, answer
+from latentry.cli.options import (
+    AsJson,
+    Categories,
+    DomainName,
+    Drop,
+    Ids,
+    MaxGb,
+    Modality,
+    RolesFile,
+    answer,
+    parts,
+)
 from latentry.data import Dataset, GaussianChannel, read
 from latentry.errors import DataError
 from latentry.models import AnyModel, load_model
+from latentry.training import holds_run
 
-__all__ = ["transform", "wanted"]
+__all__ = ["read_for", "transform"]
 
 
 def transform(
@@ -20,11 +33,22 @@ def transform(
     data: Annotated[Path, typer.Argument(help="Data file with the features of the fit.")],
     out: Annotated[Path, typer.Option(help="File to write: csv, npz, parquet, zarr or h5mu.")] = Path("latents.csv"),
     domain: DomainName = None,
+    max_gb: MaxGb = None,
+    modality: Modality = None,
+    ids: Ids = None,
+    category: Categories = None,
+    drop: Drop = None,
+    roles: RolesFile = None,
     json: AsJson = False,
 ) -> None:
     """Write the latents of each row: posterior mean and standard deviation."""
+    if holds_run(data) and not holds_run(run):
+        raise DataError(
+            f"{data} holds a run: model and data are swapped, it seems. Write latentry transform {data} {run}."
+        )
     model = load_model(run)
-    rows = read(data, domain=domain, modalities=wanted(model))
+    asked = parts(domain=domain, modality=modality, ids=ids, category=category, drop=drop, roles=roles)
+    rows = read_for(model, data, asked, max_gb)
     channel = model.channel(rows)
     if not isinstance(channel, GaussianChannel):
         raise DataError(
@@ -39,15 +63,19 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def wanted(model: AnyModel) -> dict[str, tuple[str, ...]]:
-    """Return the modalities and columns of the fit, for a file may hold more than the model knows.
+def read_for(model: AnyModel, path: Path, asked: Mapping[str, Any], max_gb: float | None = None) -> Dataset:
+    """Read the rows for a fitted model: the modalities and columns of the fit, for a file may hold more than the model knows.
 
     Args:
         model: That was fitted.
+        path: The data file.
+        asked: Arguments of ``read``, as the options say them.
+        max_gb: Gigabytes that the file may expand to.
 
     Returns:
-        Names of columns, by modality; none where they have no names.
+        The rows; columns that hold no numbers are encoded as in the fit.
     """
     layout = model.record_.layout
-    columns = dict(layout.columns)
-    return {name: columns.get(name, ()) for name in layout.modalities}
+    columns = asked["modalities"] or {}
+    named = {name: columns.get(name) or layout.sources.get(name, ()) for name in columns or layout.modalities}
+    return read(path, **{**asked, "modalities": named}, coding=dict(layout.coding), max_gb=max_gb)

@@ -25,15 +25,18 @@ from latentry.contracts.capabilities import (
     ShowsGraph,
     names_of,
 )
-from latentry.contracts.fit_record import FitRecord, ModelFacts
+from latentry.contracts.fit_record import FitRecord, ModelFacts, record_form
 from latentry.contracts.frontier import FrontierPoint
+from latentry.contracts.imputing import Imputes
 from latentry.contracts.latent_distributions import LatentDistributions
 from latentry.contracts.latent_mixture import LatentMixture
 from latentry.contracts.mixing_support import MixingSupport
 from latentry.contracts.module import GenerativeModule, LatentModule, decode_rows, encode_rows, score_evidence
+from latentry.contracts.orienting import CanBeOriented
 
 __all__ = [
     "CanBeIntervenedOn",
+    "CanBeOriented",
     "DecodesLatents",
     "FitRecord",
     "FrontierPoint",
@@ -49,6 +52,7 @@ __all__ = [
     "HasLikelihood",
     "HasMixing",
     "HasPhysics",
+    "Imputes",
     "KeepsFitRecord",
     "LatentDistributions",
     "LatentMixture",
@@ -67,4 +71,5 @@ __all__ = [
     "encode_rows",
     "names_of",
     "score_evidence",
+    "record_form",
 ]

@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from latentry.data import Dataset, Layout, Standardiser
+from latentry.data import LAYOUT, Dataset, Layout, Standardiser
+from latentry.json_forms import Schema
 
-__all__ = ["FitRecord", "ModelFacts"]
+__all__ = ["FitRecord", "ModelFacts", "record_form"]
 
 
 class ModelFacts(ABC):
     """What a model must know of the data besides their layout. Each model has a frozen dataclass of its own."""
+
+    form: ClassVar[Schema] = {"type": "object"}  # of what to_json returns
 
     @abstractmethod
     def check(self, data: Dataset) -> None:
@@ -135,6 +138,32 @@ class FitRecord:
             changes=tuple(stored.get("changes", ())),
             origin=stored.get("origin", {}),
         )
+
+
+def record_form(facts: type[ModelFacts]) -> Schema:
+    """Return the schema of what :meth:`FitRecord.to_json` writes.
+
+    Args:
+        facts: The class of the model's own facts.
+
+    Returns:
+        A schema.
+    """
+    count = {"type": "integer", "minimum": 0, "maximum": 2**53}
+    return {
+        "type": "object",
+        "required": ["layout", "fingerprint", "rows", "seed", "facts"],
+        "properties": {
+            "layout": LAYOUT,
+            "fingerprint": {"type": "string", "pattern": "[0-9a-f]{64}"},
+            "rows": {**count, "minimum": 1},
+            "seed": {**count, "maximum": 2**32 - 1},
+            "facts": facts.form,
+            "latents": {"type": "array", "items": {"type": "string"}},
+            "changes": {"type": "array", "items": {"type": "object"}},
+            "origin": {"type": "object"},
+        },
+    }
 
 
 def _under(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -2,11 +2,12 @@
 
 from latentry.data.batches import Batch, Plan, assemble
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
+from latentry.data.copies import copy_groups
 from latentry.data.dataset import DataLike, Dataset
 from latentry.data.domain import Domain, DomainLike
-from latentry.data.files import read, read_columns
+from latentry.data.files import Seen, read, read_columns, survey, write_columns
 from latentry.data.frames import aligned
-from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows
+from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows, is_annotated
 from latentry.data.largest import LARGEST
 from latentry.data.latents import (
     channel_from_array,
@@ -17,17 +18,23 @@ from latentry.data.latents import (
     nearest_centres,
     varying_columns,
 )
-from latentry.data.layout import Layout
+from latentry.data.layout import LAYOUT, Layout
 from latentry.data.lazy_rows import blocks
 from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.ranks import normal_scores
-from latentry.data.repeated_rows import Repeats, near_rows, repeated_rows, sketches
+from latentry.data.repeated_rows import Repeats, near_rows, numbers_of_rows, repeated_rows, sketches
+from latentry.data.rounded import crowded, lattice_step, unrounded
 from latentry.data.row_dependence import OrderDependence, group_labels, order_dependence, time_blocks, time_values
 from latentry.data.row_marks import row_marks
 from latentry.data.split import split_rows
-from latentry.data.standardiser import Standardiser
+from latentry.data.standardiser import Standardiser, moments, unit_columns
 
 __all__ = [
+    "copy_groups",
+    "crowded",
+    "lattice_step",
+    "unrounded",
+    "LAYOUT",
     "LARGEST",
     "Batch",
     "CategoricalChannel",
@@ -47,6 +54,7 @@ __all__ = [
     "Plan",
     "Repeats",
     "RowsLike",
+    "Seen",
     "Standardiser",
     "StoredRows",
     "aligned",
@@ -57,18 +65,24 @@ __all__ = [
     "counted_names",
     "group_labels",
     "has_few_values",
+    "is_annotated",
     "missing_entries",
+    "moments",
     "near_rows",
     "nearest_centres",
     "normal_scores",
     "order_dependence",
     "read",
     "read_columns",
+    "numbers_of_rows",
     "repeated_rows",
     "row_marks",
     "sketches",
     "split_rows",
+    "survey",
     "time_blocks",
     "time_values",
+    "unit_columns",
     "varying_columns",
+    "write_columns",
 ]

@@ -20,7 +20,7 @@ BatchArray: TypeAlias = Any
 
 
 class Batch(NamedTuple):
-    """What a loss sees. Missing rows hold zeros; rows that only fill up the shape have weight 0."""
+    """What a loss sees. Missing rows and cells hold zeros; rows that only fill up the shape have weight 0."""
 
     values: dict[str, BatchArray]  # modality -> (batch, ...) float32
     observed: dict[str, BatchArray]  # modality -> (batch,) 0 or 1
@@ -28,6 +28,7 @@ class Batch(NamedTuple):
     weight: BatchArray  # (batch,) 0 or 1
     row: BatchArray = None  # (batch,) int32 numbers of rows, where the dataset is numbered
     experiment: BatchArray = None  # (batch,) int32 numbers of experiments, likewise
+    cells: dict[str, BatchArray] = {}  # modality of which cells may be missing -> 0 or 1 for each number of `values`
 
 
 @dataclass(frozen=True)
@@ -120,15 +121,19 @@ def assemble(data: Dataset, index: np.ndarray) -> Batch:
     flat = index.reshape(-1)
     real = flat >= 0
     rows = np.where(real, flat, 0)
-    values, observed = {}, {}
+    values, observed, cells = {}, {}, {}
     for name, array in data.values.items():
         seen = data.observed[name][rows] & real
         taken = gather(array, rows).astype(np.float32, copy=False)
         taken[~seen] = 0
+        if name in data.partial:
+            known = seen.reshape(-1, *(1,) * (taken.ndim - 1)) & ~np.isnan(taken)
+            taken[~known] = 0
+            cells[name] = known.astype(np.float32).reshape(*index.shape, *array.shape[1:])
         values[name] = taken.reshape(*index.shape, *array.shape[1:])
         observed[name] = seen.astype(np.float32).reshape(index.shape)
     weight = real.astype(np.float32).reshape(index.shape)
-    return Batch(values, observed, _domain(data, rows, index.shape), weight, *_numbers(data, rows, index.shape))
+    return Batch(values, observed, _domain(data, rows, index.shape), weight, *_numbers(data, rows, index.shape), cells)
 
 
 def _numbers(data: Dataset, rows: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray | None, np.ndarray | None]:

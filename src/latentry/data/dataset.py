@@ -8,19 +8,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType, MappingProxyType
-from typing import TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data.cells import is_missing, row_names
+from latentry.data.columns import Coding, recoded
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.frames import aligned, in_order, reordered_mask
-from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows
+from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows, is_annotated
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
+from latentry.data.missing_cells import cells_observed, refuse_missing_cells, whole_rows
 from latentry.data.modality import Modality, read_modality
+from latentry.data.named_columns import names_of, taken_out
+from latentry.data.native_frames import as_native_frame
 from latentry.data.numbering import OBSERVATION, Numbering
+from latentry.data.regrouping import pieces
 from latentry.data.row_choice import chosen_rows
 from latentry.data.row_dependence import group_labels, time_blocks, time_values
 from latentry.data.split import split_rows
@@ -39,6 +45,8 @@ _PARTS = (
     "rows",
     "columns",
     "numbering",
+    "partial",
+    "coding",
 )  # all that a dataset holds besides its values
 _Counted = TypeVar("_Counted", bound=Sized)
 _Given = TypeVar("_Given")
@@ -49,14 +57,17 @@ class Dataset:
 
     Args:
         modalities: An array of rows, or a mapping from name to array; anything with a row axis first.
-            ``None`` entries and all-NaN rows are missing. Memory maps and zarr arrays stay on disk.
-        domain: One label per row (integers, strings), or float columns for a continuous auxiliary variable.
+            ``None`` and NaN are missing, single cells and whole rows alike. Memory maps and zarr arrays stay on disk.
+        domain: One label per row (integers, strings), or float columns for a continuous auxiliary variable. As `groups`, `time`,
+            `factors` and `ids`, it may also be the name of a column of a data frame, which is then no feature.
         groups: One label per row, where rows come in groups that depend on each other: subjects, plates, batches.
         time: One moment per row, where rows that are near in time depend on each other: numbers or dates.
-        observed: For a modality, booleans that are False where the row is missing.
+        observed: For a modality, booleans that are False where the row is missing, or one for each cell.
         factors: True latent values, when known: name to one value (or row of values) per row.
         rows: Names of the rows.
+        ids: The column of data frames that names their rows; frames that have it are paired by it.
         columns: For a modality, the names of its features.
+        coding: For a modality, how its columns become numbers: that of another dataset, where both are to be read alike.
 
     Arrays are not copied: a dataset cannot be changed through itself, but do not change the arrays it was made of.
 
@@ -69,29 +80,43 @@ class Dataset:
     def __init__(
         self,
         modalities: RowsLike | Mapping[str, RowsLike],
-        domain: DomainLike | None = None,
+        domain: DomainLike | str | None = None,
         *,
-        groups: LabelsLike | None = None,
-        time: ArrayLike | None = None,
+        groups: LabelsLike | str | None = None,
+        time: ArrayLike | str | None = None,
         observed: Mapping[str, ArrayLike] | None = None,
-        factors: Mapping[str, ArrayLike] | None = None,
+        factors: Mapping[str, ArrayLike] | Sequence[str] | None = None,
         rows: Iterable[str] | None = None,
+        ids: str | None = None,
         columns: Mapping[str, Iterable[str]] | None = None,
+        coding: Mapping[str, Sequence[Coding]] | None = None,
     ) -> None:
+        if is_annotated(modalities):
+            self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
+            return
         named = _by_name(modalities)
         _check_names(named)
-        given = dict(named)
-        beside = {"domain": domain, "groups": groups, "time": time}
-        truths = {f"factor {name!r}": factor for name, factor in (factors or {}).items()}
-        parts, labelled = aligned({**{f"modality {n!r}": raw for n, raw in named.items()}, **beside, **truths})
+        wanted = names_of(domain=domain, groups=groups, time=time, ids=ids, factors=factors)
+        taken = taken_out(named, wanted)
+        given = dict(taken.modalities)
+        beside = {"domain": domain, "groups": groups, "time": time, "ids": ids} | taken.beside
+        true = {f"factor {name!r}": name for name in factors or {}}  # by their names, whether values or columns
+        beside |= {what: factors[name] for what, name in true.items() if isinstance(factors, Mapping)}
+        parts, labelled = aligned({**{f"modality {n!r}": raw for n, raw in given.items()}, **beside}, taken.labels)
         named = {name: parts[f"modality {name!r}"] for name in named}
-        factors = {name: parts[f"factor {name!r}"] for name in factors or {}}
+        factors = {name: parts[what] for what, name in true.items()}
+        rows = row_names(np.asarray(parts["ids"])) if rows is None and ids is not None else rows
         masks = {n: reordered_mask(n, mask, given.get(n), named.get(n)) for n, mask in (observed or {}).items()}
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         _known("observed", masks, named)
         _known("columns", labels, named)
-        parsed = {str(n): read_modality(str(n), raw, masks.get(n), labels.get(n)) for n, raw in named.items()}
+        rules = coding or {}
+        parsed = {n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ())) for n, raw in named.items()}
         self._set(parsed, parts["domain"], parts["groups"], parts["time"], factors, labelled if rows is None else rows)
+
+    def _copy(self, other: Dataset) -> None:
+        for field in ("values", *_PARTS):
+            object.__setattr__(self, field, getattr(other, field))
 
     def _set(
         self,
@@ -115,6 +140,8 @@ class Dataset:
             "rows": None if rows is None else _rows_match("rows", tuple(map(str, rows)), count),
             "columns": MappingProxyType(names),
             "numbering": None,
+            "coding": MappingProxyType({name: part.coding for name, part in parsed.items() if part.coding}),
+            "partial": tuple(name for name, part in parsed.items() if part.partial),
         }
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -127,7 +154,9 @@ class Dataset:
     factors: Mapping[str, np.ndarray]
     rows: tuple[str, ...] | None
     columns: Mapping[str, tuple[str, ...]]
+    coding: Mapping[str, tuple[Coding, ...]]  # how columns of a modality became numbers, where some of them held none
     numbering: Numbering | None  # whole numbers that batches carry, where a model asks for them
+    partial: tuple[str, ...]  # modalities of which single cells may be missing: NaN in rows that were observed
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name}: a Dataset does not change. Make a new one.")
@@ -180,6 +209,7 @@ class Dataset:
             columns=tuple(self.columns.items()),
             domain_labels=None if self.domain is None else self.domain.labels,
             domain_size=0 if self.domain is None else self.domain.size,
+            coding=tuple(self.coding.items()),
         )
 
     def shuffled(self, seed: int = 0) -> Dataset:
@@ -227,6 +257,62 @@ class Dataset:
             rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
             numbering=None if self.numbering is None else self.numbering.take(chosen),
         )
+
+    def cells_observed(self, name: str) -> np.ndarray | None:
+        """Return which cells of a modality were observed.
+
+        Args:
+            name: Of the modality.
+
+        Returns:
+            Booleans of the shape of its values, False in rows that are missing; None where no single cell is missing.
+
+        >>> import numpy as np
+        >>> Dataset([[1.0, np.nan], [2.0, 3.0]]).cells_observed("x").tolist()
+        [[True, False], [True, True]]
+        """
+        return cells_observed(self[name], self.observed[name]) if name in self.partial else None
+
+    def whole_rows(self, name: str) -> np.ndarray:
+        """Return in which rows a modality was observed in every cell.
+
+        Args:
+            name: Of the modality.
+
+        Returns:
+            Booleans, (rows,).
+        """
+        return whole_rows(self[name], self.observed[name]) if name in self.partial else self.observed[name]
+
+    def complete_rows(self) -> Dataset:
+        """Return the rows without a missing cell; those in which a whole modality is missing stay.
+
+        Returns:
+            A dataset of fewer rows, or of all.
+
+        Raises:
+            DataError: If there is no such row.
+
+        >>> import numpy as np
+        >>> len(Dataset([[1.0, np.nan], [2.0, 3.0]]).complete_rows())
+        1
+        """
+        if not self.partial:
+            return self
+        broken = [self.observed[name] & ~self.whole_rows(name) for name in self.partial]
+        kept = self.take(~np.any(broken, axis=0))
+        return kept._with(kept.values, partial=())
+
+    def refuse_missing_cells(self, who: str) -> None:
+        """Raise an error that names the first missing cell, if there is one.
+
+        Args:
+            who: Needs every cell.
+
+        Raises:
+            DataError: By modality, row and column.
+        """
+        refuse_missing_cells(self, who)
 
     def numbered(self, experiments: ArrayLike | None = None) -> Dataset:
         """Return the same rows, each with its number and that of its experiment, which batches then carry.
@@ -390,16 +476,70 @@ class Dataset:
         Returns:
             A dataset with these alone.
         """
+        return self.regrouped(dict.fromkeys(names, ()))
+
+    def regrouped(self, modalities: Mapping[str, Sequence[str]]) -> Dataset:
+        """Return the same rows with modalities that are made of other columns.
+
+        Args:
+            modalities: Names of columns, by the name of the new modality; no names for a modality as it stands.
+
+        Returns:
+            A dataset with these modalities.
+
+        >>> import numpy as np
+        >>> data = Dataset(np.ones((4, 3)), columns={"x": ["mass", "height", "age"]})
+        >>> data.regrouped({"body": ["height", "mass"]}).columns["body"]
+        ('height', 'mass')
+        """
+        made = pieces(self, modalities)
+        kept = {name: self[name] if piece is None else piece.values for name, piece in made.items()}
+        columns = {n: self.columns.get(n, ()) if piece is None else piece.columns for n, piece in made.items()}
+        rules = {n: self.coding.get(n, ()) if piece is None else piece.coding for n, piece in made.items()}
         return Dataset(
-            {name: self[name] for name in names},
+            kept,
             self.domain,
             groups=self.groups,
             time=self.time,
-            observed={name: self.observed[name] for name in names},
+            observed={name: self.observed[name] for name, piece in made.items() if piece is None},
             factors=self.factors,
             rows=self.rows,
-            columns={name: self.columns[name] for name in names if name in self.columns},
+            columns={name: named for name, named in columns.items() if named},
+            coding=rules,
         )
+
+    def recoded(self, coding: Mapping[str, Sequence[Coding]]) -> Dataset:
+        """Return the same rows, with columns that are no numbers encoded as those of other rows were.
+
+        Args:
+            coding: Of a dataset or a fit, by modality.
+
+        Returns:
+            A dataset whose columns have the same meaning.
+
+        Raises:
+            DataError: For a category that the others do not have, by column and row.
+        """
+        changed = recoded(self, coding)
+        return self._with(
+            {**self.values, **{name: values for name, (values, _) in changed.items()}},
+            coding={**self.coding, **{name: rules for name, (_, rules) in changed.items()}},
+            columns={
+                **self.columns,
+                **{name: tuple(f for rule in rules for f in rule.features) for name, (_, rules) in changed.items()},
+            },
+        )
+
+    def with_rows(self, names: Iterable[object]) -> Dataset:
+        """Return the same rows with names.
+
+        Args:
+            names: One for each row.
+
+        Returns:
+            A dataset whose rows are called so.
+        """
+        return self._with(self.values, rows=_rows_match("rows", tuple(map(str, names)), len(self)))
 
     def with_absent(self, shapes: Mapping[str, tuple[int, ...]]) -> Dataset:
         """Return the same rows with more modalities, none of which was observed.
@@ -449,6 +589,41 @@ class Dataset:
         """Return a table of what is here: modalities, shapes, missing rows, ranges, domains, factors."""
         return describe(self)
 
+    def frame(self, values: ArrayLike | None = None, name: str | None = None, library: str = "pandas") -> Any:
+        """Return a table as a data frame with the columns that it came from: categories, truth values and dates again.
+
+        Args:
+            values: Rows of numbers with these columns, such as a reconstruction or a sample; by default the data themselves.
+            name: Of the modality; it may be left out where there is one.
+            library: "pandas", "polars" or another that narwhals knows.
+
+        Returns:
+            A frame of that library. Where there are as many rows as here, they keep their names: as the index in pandas, else
+            as a column "row".
+
+        Raises:
+            DataError: For rows that are no table.
+        """
+        chosen = self.only_name("frame") if name is None else name
+        table = np.asarray(self[chosen] if values is None else values)
+        return as_native_frame(self, chosen, table, library)
+
+    def only_name(self, what: str) -> str:
+        """Return the name of the only modality.
+
+        Args:
+            what: Needs it, for the sentence.
+
+        Returns:
+            The name.
+
+        Raises:
+            DataError: If there are several.
+        """
+        if len(self.names) > 1:
+            raise DataError(f"{what}: there are {len(self.names)} modalities, {', '.join(self.names)}. Name one.")
+        return self.names[0]
+
     def write(self, path: str | Path) -> None:
         """Write to npz, npy, csv, parquet, zarr, h5ad or h5mu; :func:`latentry.read` reads it back.
 
@@ -472,6 +647,31 @@ class Dataset:
 
 def _rebuilt(values: Mapping[str, StoredRows], parts: dict[str, object]) -> Dataset:
     return object.__new__(Dataset)._with(values, **parts)
+
+
+def _from_annotated(
+    table: object,
+    domain: DomainLike | str | None,
+    groups: LabelsLike | str | None,
+    time: ArrayLike | str | None,
+    factors: Mapping[str, ArrayLike] | Sequence[str] | None,
+    ids: str | None,
+    coding: Mapping[str, Sequence[Coding]] | None,
+) -> Dataset:
+    """Return AnnData, MuData or xarray with what was given beside it, by name or by value."""
+    from latentry.data.files import read
+
+    called = {"domain": domain, "groups": groups, "time": time}
+    names: Any = {role: value for role, value in called.items() if isinstance(value, str)}
+    found = read(table, **names, ids=ids, factors=() if isinstance(factors, Mapping) else factors or (), coding=coding)
+    if domain is not None and not isinstance(domain, str):
+        found = found.with_domain(domain)
+    values: Any = {role: None if role in names else value for role, value in called.items() if role != "domain"}
+    found = found.with_groups(**values)
+    if isinstance(factors, Mapping):
+        truths = {str(k): _factor(k, v, len(found)) for k, v in factors.items()}
+        found = found._with(found.values, factors={**found.factors, **truths})
+    return found
 
 
 def _by_name(modalities: RowsLike | Mapping[str, RowsLike]) -> dict[str, RowsLike]:
@@ -533,7 +733,7 @@ def _rows_match(what: str, values: _Counted, count: int) -> _Counted:
 def _factor(name: str, raw: ArrayLike, count: int) -> np.ndarray:
     array = np.asarray(raw)
     if array.dtype == object:
-        gap = next((i for i, value in enumerate(array.tolist()) if value is None or value != value), None)
+        gap = next((i for i, value in enumerate(array.tolist()) if is_missing(value)), None)
         if gap is not None:
             raise DataError(f"factor {name!r}: missing at row {gap}. Give it for every row, or leave it out.")
         array = np.array(array.tolist())

@@ -24,7 +24,11 @@ def describe(data: Dataset) -> str:
         Lines of text.
     """
     lines = [f"{len(data)} rows" + (", on disk" if data.is_lazy else "")]
-    lines += [f"  {name:<12} {_modality(data, name)}" for name in data.names]
+    for name in data.names:
+        lines.append(f"  {name:<12} {_modality(data, name)}")
+        lines += [f"    {rule}" for rule in data.coding.get(name, ()) if rule.kind != "number"]
+    if data.rows is not None:
+        lines.append(f"  rows         named {data.rows[0]}" + (f" … {data.rows[-1]}" if len(data) > 1 else ""))
     if data.domain is not None:
         lines.append(f"  domain       {_domain(data)}")
     if data.groups is not None:
@@ -43,9 +47,18 @@ def _modality(data: Dataset, name: str) -> str:
     words = [f"{shape} {np.dtype(array.dtype)}", f"from {low:.4g} to {high:.4g}"]
     if missing:
         words.append(f"{missing} rows missing ({missing / len(data):.0%})")
+    if name in data.partial:
+        words.append(_missing_cells(data, name))
     if constant:
         words.append(f"{constant} constant column{'s' * (constant > 1)}")
     return ", ".join(words)
+
+
+def _missing_cells(data: Dataset, name: str) -> str:
+    known, rows = data.cells_observed(name), data.observed[name]
+    assert known is not None
+    gone = ~known[rows].reshape(int(rows.sum()), -1)
+    return f"{gone.sum()} cells missing ({gone.mean():.0%}), in {gone.any(axis=1).sum()} rows"
 
 
 def _range(data: Dataset, name: str) -> tuple[float, float, int]:
@@ -54,7 +67,7 @@ def _range(data: Dataset, name: str) -> tuple[float, float, int]:
         seen = piece[data.observed[name][start : start + len(piece)]]
         if len(seen):
             flat = seen.reshape(len(seen), -1)
-            low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
+            low, high = np.fmin(low, np.fmin.reduce(flat)), np.fmax(high, np.fmax.reduce(flat))
     return float(np.min(low)), float(np.max(high)), int(np.sum(np.asarray(low) == high))
 
 

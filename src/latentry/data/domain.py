@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from latentry.data.cells import is_missing
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike
 from latentry.errors import DataError, nearest
 
@@ -163,7 +164,7 @@ def _plain(raw: LabelsLike | DataFrameLike) -> np.ndarray:
     array = np.asarray(raw)
     if array.dtype == object:
         entries = array.ravel().tolist()
-        gap = next((i for i, value in enumerate(entries) if value is None or value != value), None)
+        gap = next((i for i, value in enumerate(entries) if is_missing(value)), None)
         if gap is not None:
             raise DataError(f"domain: missing at row {gap}. Give every row a domain.")
         kinds = sorted({type(value).__name__ for value in entries})

@@ -7,14 +7,28 @@ places say which rows belong together.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
 
+from latentry.data.cells import is_missing, raw_column
+from latentry.data.columns import as_category
+from latentry.data.inputs import Label
+from latentry.data.raw_columns import RawColumn
 from latentry.errors import DataError
 
-__all__ = ["Frame", "aligned", "as_frame", "frame_table", "in_order", "reordered_mask", "row_labels"]
+__all__ = [
+    "Frame",
+    "aligned",
+    "as_frame",
+    "frame_columns",
+    "places_in_order",
+    "in_order",
+    "reordered_mask",
+    "row_labels",
+]
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.Series[Any]"
 
@@ -44,33 +58,24 @@ def as_frame(what: str, raw: object) -> Frame | None:
     return found if isinstance(found, (nw.DataFrame, nw.Series)) else None
 
 
-def frame_table(name: str, frame: Frame) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the columns and the numbers, empty cells as NaN; a series is a table of one column.
+def frame_columns(where: str, frame: Frame) -> tuple[RawColumn, ...]:
+    """Return the columns of a frame, each of one kind; a series is a table of one column.
 
     Args:
-        name: Of the modality, for sentences.
+        where: What a sentence is to call it, such as "modality 'body'".
         frame: Its rows.
 
     Returns:
-        Names, and (rows, columns).
+        The columns.
 
     Raises:
-        DataError: By name, for a column that does not hold numbers.
+        DataError: By name, for a column of a kind that means nothing here.
 
     >>> import pandas as pd
-    >>> frame_table("body", as_frame("body", pd.DataFrame({"mass": [3.0, 4.0]}, index=["a", "b"])))
-    (('mass',), array([[3.],
-           [4.]]))
+    >>> frame_columns("", as_frame("", pd.DataFrame({"mass": [3.0, 4.0]}, index=["a", "b"])))[0].cells
+    array([3., 4.])
     """
-    columns = _columns(frame)
-    for column in columns:
-        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-            raise DataError(
-                f"modality {name!r}: column {str(column.name)!r} holds {column.dtype} values, not numbers. "
-                "Pass it as domain= or encode it as numbers."
-            )
-    table = np.column_stack([_numbers(column) for column in columns]) if columns else np.empty(frame.shape)
-    return tuple(str(column.name) for column in columns), table
+    return tuple(_column(where, column) for column in _columns(frame))
 
 
 def _columns(frame: Frame) -> list[nw.Series[Any]]:
@@ -79,8 +84,42 @@ def _columns(frame: Frame) -> list[nw.Series[Any]]:
     return [frame[:, at] for at in range(frame.shape[1])]
 
 
+def _column(where: str, column: nw.Series[Any]) -> RawColumn:
+    name, kind = str(column.name), column.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        return RawColumn(name, "boolean" if kind == nw.Boolean else "number", _numbers(column))
+    if kind in (nw.Categorical, nw.Enum):
+        cells = [None if is_missing(cell) else _label(cell) for cell in column.to_list()]
+        levels = tuple(map(_label, kind.categories)) if isinstance(kind, nw.Enum) else None
+        return as_category(RawColumn(name, "category", np.array(cells, dtype=object), levels))
+    if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
+        plain = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return replace(raw_column(where, name, _array(plain)), zone=kind.time_zone)
+    if kind in (nw.Datetime, nw.Date, nw.Duration, nw.String, nw.Object):
+        return raw_column(where, name, _array(column))
+    raise DataError(f"{where}: column {name!r} holds {kind} values, which are no numbers. Leave it out.")
+
+
+def _label(value: object) -> Label:
+    """Return a category as JSON can keep it."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    return str(value)
+
+
+def _array(column: nw.Series[Any]) -> np.ndarray:
+    if column.dtype in (nw.Datetime, nw.Duration):
+        array: np.ndarray = np.asarray(column.to_numpy())
+        return array
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column.to_list()
+    return cells
+
+
 def _numbers(column: nw.Series[Any]) -> np.ndarray:
-    if column.null_count():
+    if column.null_count() or column.dtype == nw.Decimal:
         column = column.cast(nw.Float64)
     numbers: np.ndarray = column.to_numpy()
     return numbers
@@ -101,26 +140,23 @@ def row_labels(what: str, raw: object) -> np.ndarray | None:
     if index is None:
         return None
     labels = np.empty(len(index), dtype=object)
-    labels[:] = [_MISSING if _is_missing(label) else label for label in index]
+    labels[:] = [_MISSING if is_missing(label) else label for label in index]
     return labels
 
 
 _MISSING = "<no label>"  # NaN and NA are not even equal to themselves
 
 
-def _is_missing(label: object) -> bool:
-    return (
-        label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
-    )
-
-
-def aligned(parts: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...] | None]:
+def aligned(
+    parts: Mapping[str, object], given: Mapping[str, np.ndarray | None] | None = None
+) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """Return parts with their rows in the order of the first one that labels them, and its labels.
 
     What has no labels, such as an array, is taken to be in that order already.
 
     Args:
         parts: Modalities, domain, groups and so on, by what a sentence is to call them.
+        given: Labels of rows that count instead of a part's index; None where it is in the order of the others.
 
     Returns:
         The same parts, and names of the rows; None where no part has labels, or they only count rows.
@@ -134,7 +170,8 @@ def aligned(parts: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...
     >>> parts["b"].tolist(), rows
     ([10, 20], ('u', 'v'))
     """
-    labelled = {what: labels for what, raw in parts.items() if (labels := row_labels(what, raw)) is not None}
+    known = {what: row_labels(what, raw) for what, raw in parts.items()} | dict(given or {})
+    labelled = {what: labels for what in parts if (labels := known[what]) is not None}
     if not labelled:
         return dict(parts), None
     first, order = next(iter(labelled.items()))
@@ -195,6 +232,26 @@ def reordered_mask(name: str, mask: Any, given: object, ordered: object) -> Any:
 
 
 def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np.ndarray) -> object:
+    frame = as_frame(what, raw)
+    assert frame is not None  # it had labels
+    return frame[places_in_order(what, labels, first, order)].to_native()
+
+
+def places_in_order(what: str, labels: np.ndarray, first: str, order: np.ndarray) -> list[int]:
+    """Return where the rows of a frame are that stand in the order of labels.
+
+    Args:
+        what: A sentence is to call it.
+        labels: Of its rows.
+        first: What a sentence is to call that which has the order.
+        order: The same labels, in the order that is wanted.
+
+    Returns:
+        Numbers of rows.
+
+    Raises:
+        DataError: If a label is on one side only, or twice.
+    """
     for part, names in ((what, labels), (first, order)):
         twice = _repeated(names)
         if twice is not None:
@@ -209,9 +266,7 @@ def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np
         raise DataError(f"{first}: has no row {extra!r}, which is in the index of {what}. {_REMEDY}")
     if lost is not None:
         raise DataError(f"{what}: has no row {lost!r}, which is in the index of {first}. {_REMEDY}")
-    frame = as_frame(what, raw)
-    assert frame is not None  # it had labels
-    return frame[[place[label] for label in order.tolist()]].to_native()
+    return [place[label] for label in order.tolist()]
 
 
 _REMEDY = "Give both the same index, or reset_index(drop=True) on both if their rows are already in the same order."

@@ -8,7 +8,18 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DataFrameLike", "Label", "LabelsLike", "RowIndex", "RowsLike", "StoredRows"]
+from latentry.data.raw_columns import RawTable
+
+__all__ = [
+    "DataFrameLike",
+    "Label",
+    "LabelsLike",
+    "RowIndex",
+    "RowsLike",
+    "StoredRows",
+    "is_annotated",
+    "kind_of",
+]
 
 # The name of a domain, as Python sees it; truth values are whole numbers.
 Label: TypeAlias = str | int
@@ -54,7 +65,34 @@ class StoredRows(Protocol):
 
 
 # One modality: rows along the first axis; None in a sequence is a missing row.
-RowsLike: TypeAlias = ArrayLike | Sequence[ArrayLike | None] | DataFrameLike | StoredRows
+RowsLike: TypeAlias = ArrayLike | Sequence[ArrayLike | None] | DataFrameLike | StoredRows | RawTable
 
 # One label for each row.
 LabelsLike: TypeAlias = ArrayLike | Sequence[Hashable]
+
+_ANNOTATED = ("anndata.AnnData", "mudata.MuData", "xarray.DataArray", "xarray.Dataset")
+
+
+def kind_of(found: object) -> str:
+    """Return the library and class of an annotated table, whichever of its modules the class is in.
+
+    Args:
+        found: Anything.
+
+    Returns:
+        Such as "anndata.AnnData"; empty for anything else.
+    """
+    kinds = (f"{base.__module__.split('.')[0]}.{base.__name__}" for base in type(found).__mro__)
+    return next((kind for kind in kinds if kind in _ANNOTATED), "")
+
+
+def is_annotated(found: object) -> bool:
+    """Return whether something is a table with annotations of its rows: AnnData, MuData or xarray.
+
+    Args:
+        found: Anything.
+
+    Returns:
+        Its truth; the libraries are not imported.
+    """
+    return bool(kind_of(found))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data.cells import is_missing
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.largest import LARGEST
+from latentry.data.standardiser import moments
 from latentry.errors import DataError
 
 __all__ = [
@@ -106,7 +108,7 @@ def missing_entries(values: np.ndarray) -> np.ndarray:
         return np.asarray(np.isnan(values))
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
-    return np.array([value is None or value != value for value in values.ravel()], dtype=bool).reshape(values.shape)
+    return np.array([is_missing(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
 
 
 def has_few_values(column: ArrayLike, rows: np.ndarray | None = None) -> bool:
@@ -169,7 +171,7 @@ def column_scales(values: np.ndarray) -> np.ndarray:
     >>> column_scales(np.array([[1.0, 7.0], [3.0, 7.0]]))
     array([1., 1.])
     """
-    return np.where(varying_columns(values), values.std(axis=0), 1.0)
+    return np.where(varying_columns(values), moments(values)[1], 1.0)
 
 
 def varying_columns(values: np.ndarray) -> np.ndarray:

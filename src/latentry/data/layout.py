@@ -6,10 +6,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from latentry.data.columns import Coding, source_columns
 from latentry.data.inputs import Label
 from latentry.errors import DataError
+from latentry.json_forms import Schema
 
-__all__ = ["Layout"]
+__all__ = ["LAYOUT", "Layout"]
+
+_WORDS = {"type": "array", "items": {"type": "string"}}
+LAYOUT: Schema = {
+    "type": "object",
+    "required": ["shapes", "columns", "domain_labels", "domain_size"],
+    "properties": {
+        "shapes": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "array",
+                "items": {"type": "integer", "minimum": 1, "maximum": 2**40},
+                "minItems": 1,
+                "maxItems": 8,
+            },
+        },
+        "columns": {"type": "object", "additionalProperties": _WORDS},
+        "domain_labels": {"type": ["array", "null"], "items": {"type": ["string", "integer", "boolean", "number"]}},
+        "domain_size": {"type": "integer", "minimum": 0, "maximum": 2**40},
+    },
+}  # what Layout.to_json returns
 
 
 @dataclass(frozen=True)
@@ -20,6 +42,9 @@ class Layout:
     columns: tuple[tuple[str, tuple[str, ...]], ...]  # modality -> feature names, where given
     domain_labels: tuple[Label, ...] | None
     domain_size: int  # labels or continuous columns; 0 without a domain
+    coding: tuple[
+        tuple[str, tuple[Coding, ...]], ...
+    ] = ()  # modality -> how its columns became numbers, where some held none
 
     @property
     def modalities(self) -> tuple[str, ...]:
@@ -47,6 +72,12 @@ class Layout:
                 count *= length
             total += count
         return total
+
+    @property
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """Return for each modality the names of the columns that it is made of; none where they have no names."""
+        columns, coding = dict(self.columns), dict(self.coding)
+        return {name: source_columns(columns.get(name, ()), coding.get(name, ())) for name in self.modalities}
 
     def require(self, other: Layout) -> None:
         """Refuse data that differ from those the model was fitted on.
@@ -80,6 +111,11 @@ class Layout:
             "columns": {name: list(columns) for name, columns in self.columns},
             "domain_labels": None if self.domain_labels is None else list(self.domain_labels),
             "domain_size": self.domain_size,
+            **(
+                {"coding": {name: [rule.to_json() for rule in rules] for name, rules in self.coding}}
+                if self.coding
+                else {}
+            ),
         }
 
     @classmethod
@@ -98,6 +134,9 @@ class Layout:
             columns=tuple((name, tuple(columns)) for name, columns in record["columns"].items()),
             domain_labels=None if labels is None else tuple(labels),
             domain_size=record["domain_size"],
+            coding=tuple(
+                (name, tuple(map(Coding.from_json, rules))) for name, rules in record.get("coding", {}).items()
+            ),
         )
 
 

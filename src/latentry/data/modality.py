@@ -8,10 +8,13 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data.frames import as_frame, frame_table
+from latentry.data.columns import Coding, encoded
+from latentry.data.frames import as_frame, frame_columns
 from latentry.data.inputs import RowsLike, StoredRows
 from latentry.data.largest import LARGEST
-from latentry.data.lazy_rows import blocks, stays_on_disk
+from latentry.data.lazy_rows import blocks, is_lazy, stays_on_disk
+from latentry.data.missing_cells import place_in_row
+from latentry.data.raw_columns import RawColumn, RawTable
 from latentry.errors import DataError
 
 __all__ = ["Modality", "read_modality"]
@@ -23,6 +26,8 @@ class Modality(NamedTuple):
     values: StoredRows  # (rows, ...): NumPy, or an array that stays on disk
     observed: np.ndarray  # (rows,) bool
     columns: tuple[str, ...] | None
+    coding: tuple[Coding, ...] = ()  # how columns became numbers; none where all of them hold numbers
+    partial: bool = False  # whether single cells are missing: NaN in rows that were observed
 
 
 class _NotANumber(DataError, TypeError):
@@ -30,37 +35,56 @@ class _NotANumber(DataError, TypeError):
 
 
 def read_modality(
-    name: str, raw: RowsLike, mask: ArrayLike | None = None, columns: tuple[str, ...] | None = None
+    name: str,
+    raw: RowsLike,
+    mask: ArrayLike | None = None,
+    columns: tuple[str, ...] | None = None,
+    coding: Sequence[Coding] = (),
 ) -> Modality:
-    """Check one modality and mark its missing rows: None, all-NaN rows, or those that ``mask`` says.
+    """Check one modality and mark what is missing: None, NaN, or what ``mask`` says.
 
     Args:
         name: Of the modality.
         raw: Rows, in whatever form they were given.
-        mask: Booleans, (rows,), True where observed.
+        mask: Booleans, (rows,) or of the shape of the values, True where observed.
         columns: Names of the features; a data frame has its own.
+        coding: How columns of a table become numbers, where that is known; of an array, how its columns came to be.
 
     Returns:
-        Values, a mask of what was observed, and names of features.
+        Values, a mask of what was observed, names of features, and how these became numbers.
 
     Raises:
         DataError: By row and column, for what is not a number, not finite or not of one shape.
     """
-    frame = as_frame(f"modality {name!r}", raw)
-    if frame is not None:
-        columns, raw = frame_table(name, frame)
+    table, used = _raw_columns(name, raw), tuple(coding)
+    if table is not None:
+        columns, raw, used = encoded(name, table, coding)
         _check_unique(name, columns)
+    elif columns is None:
+        used = ()  # numbers without names are what they are
+    elif used and tuple(feature for rule in used for feature in rule.features) != columns:
+        raise DataError(f"coding[{name!r}]: is of other columns. Give that of a dataset with these columns.")
     values, stacked_mask = _as_array(name, raw)
     _check_kind(name, values)
     if columns is not None:
         _check_columns(name, columns, values.shape)
     observed = np.ones(values.shape[0], dtype=bool) if stacked_mask is None else stacked_mask
     if mask is not None:
-        observed = observed & _read_mask(name, mask, values.shape[0])
-    observed = _mark_missing(name, values, observed, columns)
+        known = _read_mask(name, mask, values.shape)
+        values, observed = (values, observed & known) if known.ndim == 1 else (_blanked(name, values, known), observed)
+    observed, partial = _mark_missing(name, values, observed, columns)
     if not observed.any():
         raise DataError(f"modality {name!r}: missing in every row. Leave it out.")
-    return Modality(values, observed, columns)
+    if partial:
+        _check_never_observed(name, values, observed, columns)
+    return Modality(values, observed, columns, used, partial)
+
+
+def _raw_columns(name: str, raw: RowsLike) -> tuple[RawColumn, ...] | None:
+    if isinstance(raw, RawTable):
+        return raw.columns
+    frame = as_frame(f"modality {name!r}", raw)
+    return None if frame is None else frame_columns(f"modality {name!r}", frame)
 
 
 def _as_array(name: str, raw: RowsLike) -> tuple[StoredRows, np.ndarray | None]:
@@ -69,22 +93,30 @@ def _as_array(name: str, raw: RowsLike) -> tuple[StoredRows, np.ndarray | None]:
     if hasattr(raw, "toarray") and hasattr(raw, "nnz"):
         raise DataError(f"modality {name!r}: a sparse matrix, but rows must be dense. Pass {name}.toarray().")
     if isinstance(raw, np.ma.MaskedArray):
-        return raw.filled(np.nan if raw.dtype.kind == "f" else 0), _mask_rows(name, raw)
+        return _unmasked(name, raw)
     if isinstance(raw, (list, tuple)) or (isinstance(raw, np.ndarray) and raw.dtype == object and raw.ndim == 1):
         return _stack(name, raw)
     array = np.asarray(raw)
     return (_numbers(name, array) if array.dtype == object else array), None
 
 
-def _mask_rows(name: str, raw: np.ma.MaskedArray) -> np.ndarray:
-    hidden = np.ma.getmaskarray(raw).reshape(len(raw), -1)
-    partial = np.flatnonzero(hidden.any(axis=1) & ~hidden.all(axis=1))
-    if partial.size:
+def _unmasked(name: str, raw: np.ma.MaskedArray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of a masked array, with NaN in single masked cells, and which rows are not masked whole."""
+    hidden = np.ma.getmaskarray(raw)
+    observed = np.asarray(~hidden.reshape(len(raw), -1).all(axis=1))
+    plain = raw.filled(np.nan if raw.dtype.kind == "f" else 0)
+    return (plain if not hidden[observed].any() else _blanked(name, plain, ~hidden)), observed
+
+
+def _blanked(name: str, values: StoredRows, known: np.ndarray) -> np.ndarray:
+    """Return values with NaN in the cells that are not known."""
+    if is_lazy(values):
         raise DataError(
-            f"modality {name!r}: row {partial[0]} is masked in part, but a modality is observed or missing per row. "
-            "Fill the entries, or split the columns into two modalities."
+            f"observed[{name!r}]: masks cells of an array on disk. Store NaN in the cells that are missing."
         )
-    return np.asarray(~hidden.all(axis=1))
+    wide = np.array(values, dtype=np.result_type(values.dtype, np.float32))
+    wide[~known] = np.nan
+    return wide
 
 
 def _stack(name: str, raw: Sequence[ArrayLike | None] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -125,6 +157,11 @@ def _check_kind(name: str, values: StoredRows) -> None:
             f"modality {name!r}: Expected 2D array, got {len(values.shape)}D array instead. "
             "Reshape your data with array.reshape(-1, 1) if it is one column, or array.reshape(1, -1) if it is one row."
         )
+    if len(values.shape) == 4 and values.shape[1] in (1, 3, 4) and min(values.shape[2:]) > 4:
+        raise DataError(
+            f"modality {name!r}: rows of shape {values.shape[1:]}: images with channels first, it seems, but axes are (height, "
+            f"width, channels). Pass numpy.moveaxis({name}, 1, -1)."
+        )
     if values.shape[0] == 0:
         raise DataError(
             f"modality {name!r}: Found array with 0 sample(s) (shape={values.shape}): there is no row. Give at least one."
@@ -150,51 +187,65 @@ def _check_unique(name: str, columns: tuple[str, ...]) -> None:
         raise DataError(f"modality {name!r}: two columns called {twice!r}. Rename one.")
 
 
-def _read_mask(name: str, mask: ArrayLike, rows: int) -> np.ndarray:
+def _read_mask(name: str, mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     array = np.asarray(mask)
-    if array.shape != (rows,) or array.dtype != bool:
+    if array.shape not in (shape[:1], shape) or array.dtype != bool:
         raise DataError(
             f"observed[{name!r}] of shape {array.shape} and dtype {array.dtype}: no mask of rows. "
-            f"Give {rows} booleans, True where observed."
+            f"Give {shape[0]} booleans, True where observed, or one for each cell, of shape {shape}."
         )
     return array
 
 
-def _mark_missing(name: str, values: StoredRows, observed: np.ndarray, columns: tuple[str, ...] | None) -> np.ndarray:
+def _mark_missing(
+    name: str, values: StoredRows, observed: np.ndarray, columns: tuple[str, ...] | None
+) -> tuple[np.ndarray, bool]:
+    """Return which rows were observed, and whether single cells of these are missing."""
     if np.dtype(values.dtype).kind != "f":
-        return observed
-    observed = observed.copy()
+        return observed, False
+    observed, partial = observed.copy(), False
     for start, piece in blocks(values):
         flat = piece.reshape(len(piece), -1)
         nan = np.isnan(flat)
         observed[start : start + len(piece)] &= ~nan.all(axis=1)
-        bad = (nan | np.isinf(flat)) & observed[start : start + len(piece), None]
-        if bad.any():
-            row, entry = np.argwhere(bad)[0]
-            what = "NaN" if nan[row, entry] else "infinity"
-            raise DataError(_not_finite(name, what, start + row, _place(values.shape[1:], int(entry), columns)))
         seen = observed[start : start + len(piece), None]
-        large = (np.abs(flat) > LARGEST) & seen if flat.dtype.itemsize >= 8 else np.zeros((1, 1), dtype=bool)
-        if large.any():
-            row, entry = np.argwhere(large)[0]
-            place = _place(values.shape[1:], int(entry), columns)
-            raise DataError(
-                f"modality {name!r}: {flat[row, entry]:.3g} at row {start + row}, {place}. Squares of such numbers overflow. "
-                "Use other units."
-            )
-    return observed
+        partial = partial or bool((nan & seen).any())
+        _check_size(name, flat, np.isinf(flat) & seen, start, values.shape[1:], columns)
+        if flat.dtype.itemsize >= 8:
+            _check_size(name, flat, (np.abs(flat) > LARGEST) & seen, start, values.shape[1:], columns)
+    return observed, partial
 
 
-def _place(shape: tuple[int, ...], entry: int, columns: tuple[str, ...] | None) -> str:
-    if len(shape) == 1:
-        return f"column {columns[entry]!r}" if columns else f"column {entry}"
-    return f"entry {tuple(int(i) for i in np.unravel_index(entry, shape))}"
-
-
-def _not_finite(name: str, what: str, row: int, place: str) -> str:
-    return (
-        f"modality {name!r}: {what} at row {row}, {place}. A row is observed whole or missing whole. "
-        "Fill the entry, mark the row missing (all NaN, or None), or split the columns into two modalities "
-        "(in a csv file by header cells such as body:height, blood:sodium). "
-        "(Input X must not contain NaN or infinity.)"
+def _check_size(
+    name: str,
+    flat: np.ndarray,
+    bad: np.ndarray,
+    start: int,
+    shape: tuple[int, ...],
+    columns: tuple[str, ...] | None,
+) -> None:
+    """Refuse numbers that are infinite, or so large that their squares would be."""
+    if not bad.any():
+        return
+    row, entry = np.argwhere(bad)[0]
+    what = f"at row {start + row}, {place_in_row(shape, int(entry), columns)}"
+    if np.isinf(flat[row, entry]):
+        raise DataError(
+            f"modality {name!r}: infinity {what}. Give a finite number, or NaN where nothing was measured. "
+            "(Input X must not contain NaN or infinity.)"
+        )
+    raise DataError(
+        f"modality {name!r}: {flat[row, entry]:.3g} {what}. Squares of such numbers overflow. Use other units."
     )
+
+
+def _check_never_observed(name: str, values: StoredRows, observed: np.ndarray, columns: tuple[str, ...] | None) -> None:
+    """Refuse a column of a table in which no row has a number."""
+    if len(values.shape) != 2:
+        return
+    known = np.zeros(values.shape[1], dtype=bool)
+    for start, piece in blocks(values):
+        known |= (~np.isnan(piece) & observed[start : start + len(piece), None]).any(axis=0)
+    if not known.all():
+        empty = place_in_row(values.shape[1:], int(np.argmin(known)), columns)
+        raise DataError(f"modality {name!r}: {empty} is missing in every row. Leave it out.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latentry.data.cells import raw_column
 from latentry.data.inputs import LabelsLike
 from latentry.data.latents import missing_entries
 from latentry.data.ranks import normal_scores
@@ -79,7 +80,8 @@ def time_values(time: ArrayLike, rows: int) -> NDArray[np.float64]:
             f"time of shape {values.shape}: not one moment for each of {rows} rows. Give one number per row."
         )
     if values.dtype.kind in "UO":
-        values = _dates(values)
+        column = raw_column("time", "time", values)
+        values = _dates(values) if column.kind == "category" else column.cells
     if values.dtype.kind == "M":
         gone, numbers = np.isnat(values), values.astype("datetime64[ns]").astype(np.int64).astype(np.float64)
     elif values.dtype.kind in "iuf":

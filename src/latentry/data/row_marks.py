@@ -51,7 +51,8 @@ def row_marks(data: Dataset, names: Iterable[str]) -> Marks:
 
 
 def _marks(piece: np.ndarray, name: str) -> Marks:
-    flat = np.nan_to_num(piece.astype(np.float64).reshape(len(piece), -1)) + 0.0  # -0 is 0
+    flat = piece.astype(np.float64).reshape(len(piece), -1) + 0.0  # -0 is 0
+    flat[np.isnan(flat)] = np.nan  # a missing cell, which is no zero, has the same bits in every file
     bits = flat.view(np.uint64)
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
     odd = np.random.default_rng(seed).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)

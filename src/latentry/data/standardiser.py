@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from latentry.errors import DataWarning
 if TYPE_CHECKING:
     from latentry.data.dataset import Dataset
 
-__all__ = ["StandardisedRows", "Standardiser"]
+__all__ = ["StandardisedRows", "Standardiser", "moments", "unit_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Standardiser:
 
     @classmethod
     def of(cls, data: Dataset, names: Iterable[str] | None = None) -> Standardiser:
-        """Return the statistics of observed rows.
+        """Return the statistics of what was observed.
 
         Args:
             data: The rows.
@@ -95,6 +95,41 @@ class Standardiser:
         return float(np.log(np.broadcast_to(self.scale[name], shape)).sum())
 
 
+def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of each column, for numbers of any size.
+
+    Differences are brought near 1 by a power of two before they are squared, so that no square under- or overflows.
+
+    Args:
+        values: (rows, columns).
+
+    Returns:
+        Means and deviations; the deviation of a column that never changes is 0.
+
+    >>> moments(np.array([[1e-300, 2.0], [3e-300, 2.0]]))
+    (array([2.e-300, 2.e+000]), array([1.e-300, 0.e+000]))
+    """
+    table = np.asarray(values, dtype=np.float64)
+    low, high = table.min(axis=0), table.max(axis=0)
+    mean, exponent = np.where(high > low, table.mean(axis=0), low), np.frexp(high - low)[1]
+    near_one = np.ldexp(table - mean, -exponent)
+    return mean, np.ldexp(np.sqrt(np.mean(near_one**2, axis=0)), exponent)
+
+
+def unit_columns(values: np.ndarray) -> np.ndarray:
+    """Return columns of mean 0 and deviation 1; zeros for a column that never changes.
+
+    Args:
+        values: (rows, columns), of any size.
+
+    Returns:
+        Double precision, of the same shape.
+    """
+    mean, size = moments(values)
+    unit: np.ndarray = (np.asarray(values, dtype=np.float64) - mean) / np.where(size > 0, size, 1.0)
+    return unit
+
+
 class StandardisedRows(LazyRows):
     """Rows of an array that stays on disk, standardised as they are read."""
 
@@ -108,20 +143,27 @@ class StandardisedRows(LazyRows):
 
 def _statistics(values: StoredRows, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # Two passes in float64: the second about the mean, so that a large offset costs no digits.
-    count, total, lowest, highest = 0, 0.0, np.inf, -np.inf
+    count, total, lowest, highest = np.float64(0), np.float64(0), np.inf, -np.inf
+    for seen, known in _observed_cells(values, observed):
+        count, total = count + known.sum(axis=0), total + np.where(known, seen, 0.0).sum(axis=0)
+        lowest, highest = np.fmin(lowest, np.fmin.reduce(seen)), np.fmax(highest, np.fmax.reduce(seen))
+    mean = np.asarray(total / count)
+    # Squares of numbers near 1e-300 would be 0: a power of two, which rounds nothing, brings them near 1.
+    exponent = np.frexp(highest - lowest)[1]
+    square = np.zeros_like(mean)
+    for seen, known in _observed_cells(values, observed):
+        square = square + (np.where(known, np.ldexp(seen - mean, -exponent), 0.0) ** 2).sum(axis=0)
+    # The mean of equal numbers may be off by one rounding: a constant column is known by its range.
+    varies = highest > lowest
+    return np.where(varies, mean, lowest), np.where(varies, np.ldexp(np.sqrt(square / count), exponent), 0.0)
+
+
+def _observed_cells(values: StoredRows, observed: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield pieces of columns, and which of their cells were observed."""
     for start, piece in blocks(values):
         seen = _per_column(piece[observed[start : start + len(piece)]])
         if len(seen):
-            count, total = count + len(seen), total + seen.sum(axis=0)
-            lowest, highest = np.minimum(lowest, seen.min(axis=0)), np.maximum(highest, seen.max(axis=0))
-    mean = np.asarray(total / count)
-    square = np.zeros_like(mean)
-    for start, piece in blocks(values):
-        seen = _per_column(piece[observed[start : start + len(piece)]])
-        square = square + ((seen - mean) ** 2).sum(axis=0)
-    # The mean of equal numbers may be off by one rounding: a constant column is known by its range.
-    varies = highest > lowest
-    return np.where(varies, mean, lowest), np.where(varies, np.sqrt(square / count), 0.0)
+            yield seen, ~np.isnan(seen)
 
 
 def _per_column(piece: np.ndarray) -> np.ndarray:

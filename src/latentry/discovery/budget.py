@@ -32,6 +32,8 @@ class Budget:
 def budget_of(given: str | int) -> Budget:
     """Read a budget: text with a unit of time, or a whole number of fits.
 
+    Cost: constant.
+
     Args:
         given: Such as "10 min", "90 s", "1 h", or 12.
 

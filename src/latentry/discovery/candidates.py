@@ -88,6 +88,8 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Return the candidates for these data, the most identifying first; but those that take very long come last.
 
+    Cost: constant; nothing is fitted.
+
     Args:
         shape: Of the data.
         planned: What could be applied.

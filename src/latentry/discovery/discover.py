@@ -43,6 +43,9 @@ def discover(
     A part of the rows is set aside before anything is fitted; the certificate and the matching of latents look at those rows
     alone. The others count latents and compare models by parts of their own, and then train the model that is kept.
 
+    Cost: as many fits as the budget allows, each linear in rows and epochs, and a certificate; candidates are compared on at
+    most 10 000 rows.
+
     Args:
         data: A Dataset, or what one can be made of.
         budget: A time, such as "10 min", or a whole number of fits, which makes the result depend on the seed alone. What the
@@ -62,6 +65,7 @@ def discover(
     """
     limit = budget_of(budget)
     rows = data if isinstance(data, Dataset) else Dataset(data)
+    rows.refuse_missing_cells("Discover")
     training = _training(rows, seed)
     about: dict[str, object] = {"data": rows.fingerprint, "seed": seed}
     fits = Fits(limit, about, None if folder is None else Path(folder), _speaker(progress))

@@ -14,12 +14,26 @@ from latentry.certificate import write_whole
 from latentry.data import Dataset
 from latentry.discovery.budget import Budget
 from latentry.errors import DataError
+from latentry.json_forms import JsonForm
 from latentry.models import AnyModel, load_model
 from latentry.training import holds_run
 
 __all__ = ["Fits"]
 
 _LEDGER = "discovery.json"
+_FORM = JsonForm(
+    {
+        "type": "object",
+        "required": ["format", "about", "fits"],
+        "properties": {
+            "format": {"type": "string", "enum": ["latentry discovery"]},
+            "about": {"type": "object"},
+            "fits": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+        },
+    },
+    "Choose another folder.",
+    most_bytes=1 << 20,
+)
 
 
 @final
@@ -156,11 +170,8 @@ def _read(folder: Path | None, about: dict[str, object]) -> dict[str, float]:
     """Return the fits that a folder holds, by name."""
     if folder is None or not (folder / _LEDGER).exists():
         return {}
-    try:
-        kept = json.loads((folder / _LEDGER).read_text(encoding="utf-8"))
-        known, fits = kept["about"], dict(kept["fits"])
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise DataError(f"folder={str(folder)!r}: {_LEDGER} could not be read ({problem}). Choose another.") from None
+    kept = _FORM.read(folder / _LEDGER)
+    known, fits = kept["about"], dict(kept["fits"])
     other = [name for name in about if known.get(name) != about[name]]
     if other:
         raise DataError(

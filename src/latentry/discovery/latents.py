@@ -73,6 +73,8 @@ class LatentCount:
 def is_worth(fewer: Tried, more: Tried, none: np.ndarray | None, units: np.ndarray | None = None) -> bool:
     """Say whether further latents bring more than one standard error, and more than a part of what latents before them brought.
 
+    Cost: linear in the rows.
+
     Args:
         fewer: The smaller number.
         more: The larger one.
@@ -104,6 +106,8 @@ def smallest_enough(
     spent: Callable[[], bool] = lambda: False,
 ) -> tuple[Tried, tuple[Tried, ...]]:
     """Find the smallest number of latents that ``most`` latents are not worth replacing by, in about log2(most) trials.
+
+    Cost: about log2 of the largest number in calls of the score.
 
     Args:
         score: Fits and scores a number of latents.
@@ -171,6 +175,8 @@ def count_latents(
 
     A table is first described by planes, which need no training; where rows are many, autoencoders with a curved surface then
     try to describe the same rows as well with fewer latents. Both are densities of the same rows.
+
+    Cost: about log2 of the largest number of latents in fits, each linear in rows and epochs.
 
     Args:
         data: Rows that may be fitted.

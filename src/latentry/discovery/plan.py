@@ -48,6 +48,8 @@ def enough_domains(latents: int) -> int:
 def plan(shape: Shape, latents: int) -> tuple[PlannedModel, ...]:
     """Return a row for every registered model, from what its class declares.
 
+    Cost: linear in the registered models.
+
     Args:
         shape: Of the data.
         latents: How many were counted.

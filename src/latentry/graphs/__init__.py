@@ -19,6 +19,7 @@ from latentry.graphs.joint import cpt_tensors, downselect, log_joint, normalised
 from latentry.graphs.knowledge import Knowledge
 from latentry.graphs.metrics import Agreement, Comparison, compare, shd
 from latentry.graphs.names import as_names, as_outcomes, as_values, find_cycle
+from latentry.graphs.orienting import orient
 from latentry.graphs.posterior import Posterior, graph_posterior
 from latentry.graphs.sampling import counterfactual, sample
 from latentry.graphs.scores import Scorer, edge_support, graph_score
@@ -69,6 +70,7 @@ __all__ = [
     "log_joint",
     "members",
     "normalised_tensors",
+    "orient",
     "random_cpts",
     "sample",
     "search",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from latentry.graphs.equivalence import CPDAG
 from latentry.graphs.graph import Graph
 from latentry.graphs.layout import Layout, Point, arranged
 from latentry.graphs.names import Edge
+from latentry.html_text import escaped, shortened
 
 __all__ = ["to_svg", "to_text", "write_svg"]
 
@@ -54,7 +54,7 @@ def to_svg(
     """
     matched = _matched(graph, strengths)
     layout = arranged(graph)
-    wide = {n: max(44.0, _LETTER * len(n) + 24) for n in graph.names}
+    wide = {n: max(44.0, _LETTER * len(shortened(n)) + 24) for n in graph.names}
     widest = max(wide.values())
     notes = _notes(graph, matched, unit)
     width = max(layout.width * (widest + _GAP) + widest, _LETTER * 0.8 * max(map(len, notes), default=0)) + 2 * _MARGIN
@@ -63,20 +63,21 @@ def to_svg(
     edges = [_edge(e, at, wide, e in graph.undirected, matched) for e in layout.routes]
     nodes = [_node(n, at.places[n], wide[n]) for n in graph.names]
     lines = [
-        f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{t}</text>' for i, t in enumerate(notes)
+        f'<text class="label" x="{_MARGIN:.0f}" y="{height + 16 * i + 2:.0f}">{escaped(t)}</text>'
+        for i, t in enumerate(notes)
     ]
     body = [*(path for path, _ in edges), *nodes, *(label for _, label in edges), *lines]
     height += 16 * len(notes) + (4 if notes else 0)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="lt-graph" role="img" style="background:#fff">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style>{''.join(body)}</svg>"
+        f"<title>{escaped(title)}</title><style>{_STYLE}</style>{''.join(body)}</svg>"
     )
 
 
 def _notes(graph: Graph | CPDAG, strengths: Mapping[Edge, float], unit: str) -> list[str]:
     """What a reader must know to read the drawing."""
-    notes = [f"numbers and widths: {html.escape(unit)}"] if strengths and unit else []
+    notes = [f"numbers and widths: {unit}"] if strengths and unit else []
     return notes + (["no arrowhead: direction not determined"] if graph.undirected else [])
 
 
@@ -84,6 +85,8 @@ def write_svg(
     path: str | Path, graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats"
 ) -> None:
     """Write the drawing of `to_svg` to a file.
+
+    Cost: that of :func:`to_svg`.
 
     Args:
         path: Of the file.
@@ -117,7 +120,7 @@ def _scaled(layout: Layout, column: float, left: float, top: float) -> Layout:
 def _node(name: str, at: Point, wide: float) -> str:
     x, y = at
     box = f'<rect class="node" x="{x - wide / 2:.1f}" y="{y - _HIGH / 2:.1f}" width="{wide:.1f}" height="{_HIGH:.0f}" rx="17"/>'
-    return f'{box}<text x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle">{html.escape(name)}</text>'
+    return f'{box}<text x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle">{escaped(shortened(name))}</text>'
 
 
 def _edge(
@@ -173,6 +176,8 @@ def _label(points: list[Point], value: float | None) -> str:
 
 def to_text(graph: Graph | CPDAG, strengths: Mapping[Edge, float] | None = None, *, unit: str = "nats") -> str:
     """Draw a graph for a terminal: one line per edge, then the nodes that have none.
+
+    Cost: linear in nodes and edges.
 
     >>> print(to_text(CPDAG(["hue", "radius", "x"], [("hue", "radius")]), {("hue", "radius"): 0.21}))
     hue ───▶ radius   0.21 nats

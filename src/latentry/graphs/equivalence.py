@@ -96,6 +96,8 @@ class CPDAG:
 def v_structures(graph: Graph | CPDAG) -> tuple[tuple[str, str, str], ...]:
     """List the triples a → c ← b with a and b not adjacent.
 
+    Cost: cubic in the nodes.
+
     >>> v_structures(Graph(["A", "B", "C"], [("A", "C"), ("B", "C")]))
     (('A', 'C', 'B'),)
 
@@ -207,6 +209,8 @@ def _follows(edge: Edge, arrows: set[Edge], near: dict[str, set[str]]) -> bool:
 def equivalent(first: Graph, second: Graph) -> bool:
     """Decide whether two graphs imply the same independences: same skeleton, same v-structures.
 
+    Cost: cubic in the nodes.
+
     >>> a, b = Graph(2, [("N1", "N2")]), Graph(2, [("N2", "N1")])
     >>> equivalent(a, b)
     True
@@ -235,6 +239,8 @@ def _signature(graph: Graph) -> tuple[frozenset[frozenset[str]], frozenset[tuple
 
 def members(pattern: CPDAG, outcomes: int | Sequence[int] = 2) -> Iterator[Graph]:
     """Yield all graphs of a class, one after the other; there can be as many as L! of them.
+
+    Cost: polynomial in the nodes for each graph that is listed; there may be factorially many.
 
     >>> [g for g in members(CPDAG(["A", "B"], reversible=[("A", "B")]))]
     [Graph(A → B), Graph(B → A)]

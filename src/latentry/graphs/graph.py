@@ -312,6 +312,8 @@ def all_dags(names: int | Sequence[str], outcomes: int | Sequence[int] = 2) -> l
 
     Cost 2^(L(L−1)) for L nodes; refused beyond five (3,781,503 graphs for six).
 
+    Cost: grows faster than exponentially with the nodes; that is why there are at most five.
+
     >>> len(all_dags(3))
     25
 

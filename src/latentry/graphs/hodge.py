@@ -61,6 +61,8 @@ class Hodge(NamedTuple):
 def hodge_init(nodes: int, key: jax.Array, *, sparse: bool = True, spread: float = 0.5) -> Hodge:
     """Draw potentials of the given spread, weights near one, and gates (if sparse) as likely open as shut.
 
+    Cost: quadratic in the nodes.
+
     >>> hodge_init(3, jax.random.key(0)).weights.shape
     (3,)
 
@@ -81,6 +83,8 @@ def hodge_init(nodes: int, key: jax.Array, *, sparse: bool = True, spread: float
 
 def edge_weights(hodge: Hodge, key: jax.Array | None = None) -> jax.Array:
     """Compute B, symmetric with a zero diagonal; with a key the gates are sampled, without it they take their mode.
+
+    Cost: quadratic in the nodes.
 
     >>> B = edge_weights(Hodge(jnp.zeros(2), jnp.ones(1), jnp.array([-6.0])))
     >>> B.tolist()
@@ -113,6 +117,8 @@ def _gate(logits: jax.Array, key: jax.Array | None) -> jax.Array:
 
 def expected_edges(hodge: Hodge) -> jax.Array:
     """Compute the expected number of open gates, Σ P(gate ≠ 0): a differentiable penalty for sparsity.
+
+    Cost: quadratic in the nodes.
 
     >>> float(expected_edges(Hodge(jnp.zeros(3), jnp.ones(3))))  # without gates, all pairs
     3.0
@@ -189,6 +195,8 @@ def annealed(step: jax.Array | float, steps: int, start: float = 1.0, stop: floa
     It is constant within each stretch of `every` steps, and after the end.
     For the temperature β, and for the noise on ξ.
 
+    Cost: constant.
+
     >>> [round(float(annealed(s, 100)), 3) for s in (0, 50, 100, 200)]
     [1.0, 0.316, 0.1, 0.1]
 
@@ -213,6 +221,8 @@ def annealed(step: jax.Array | float, steps: int, start: float = 1.0, stop: floa
 
 def hodge_of(graph: Graph) -> Hodge:
     """Choose parameters that stand for a graph: its topological order in ξ, open gates on its edges and no others.
+
+    Cost: quadratic in the nodes.
 
     >>> hodge_graph(hodge_of(Graph(3, [("N3", "N1")])))
     Graph(N3 → N1, N2)
@@ -243,6 +253,8 @@ def hodge_graph(
 
     Without a temperature, the limit β → 0: an edge wherever the gate is not shut. With one, an edge wherever
     E_ij > threshold at that temperature, which is how the paper's dense B is read.
+
+    Cost: quadratic in the nodes.
 
     Args:
         hodge: The parameters.

@@ -29,6 +29,8 @@ __all__ = ["cpt_tensors", "downselect", "log_joint", "normalised_tensors"]
 def normalised_tensors(logits: Sequence[jax.Array]) -> list[jax.Array]:
     """Compute W^ℓ, the softmax of the ℓ-th logits over axis ℓ.
 
+    Cost: linear in the cells of all nodes together, the product of their outcomes.
+
     >>> [W.sum(axis=l).tolist() for l, W in enumerate(normalised_tensors([jnp.zeros((2, 3))] * 2))]
     [[1.0, 1.0, 1.0], [1.0, 1.0]]
 
@@ -43,6 +45,8 @@ def normalised_tensors(logits: Sequence[jax.Array]) -> list[jax.Array]:
 
 def downselect(tensor: jax.Array, node: int, incoming: jax.Array) -> jax.Array:
     """Compute P(N_node | relaxed parents): average over axis k to the degree 1 − incoming[k], for every k ≠ node.
+
+    Cost: linear in the cells of all nodes together, the product of their outcomes.
 
     Args:
         tensor: P(N_node | all others), (C_1, ..., C_L).
@@ -104,6 +108,8 @@ def _check_shapes(tensors: Sequence[jax.Array], edges: jax.Array) -> None:
 
 def cpt_tensors(graph: Graph) -> list[np.ndarray]:
     """Expand the graph's own tables to tensors W^1, ..., W^L, constant along the axes of nodes that are no parents.
+
+    Cost: linear in the cells of all nodes together, the product of their outcomes.
 
     >>> g = Graph(2, [("N1", "N2")], cpts={"N1": [0.3, 0.7], "N2": [[0.9, 0.1], [0.2, 0.8]]})
     >>> [W.tolist() for W in cpt_tensors(g)]

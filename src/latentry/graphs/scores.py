@@ -152,6 +152,8 @@ def edge_support(
 ) -> dict[Edge, float]:
     """Compute what every edge is worth: the score of the graph minus its score without that edge, in nats.
 
+    Cost: two passes over the distinct rows for each edge.
+
     >>> support = edge_support(Graph(2, [("N1", "N2")]), np.array([[40, 10], [10, 40]]))
     >>> round(support["N1", "N2"], 3)
     16.972

@@ -106,6 +106,8 @@ class EdgeFrequencies:
 def edge_frequencies(graphs: Iterable[Graph | CPDAG | Found]) -> EdgeFrequencies:
     """Count how often each pair is joined by →, ← or —, over restarts, bootstrap replicates, or any graphs.
 
+    Cost: linear in graphs and pairs of nodes.
+
     >>> print(edge_frequencies([Graph(2, [("N1", "N2")]), Graph(2)]))
     over 2 runs
     N1 · N2: joined 50% (→ 50%)

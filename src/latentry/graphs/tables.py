@@ -57,6 +57,8 @@ def _smoothed(counts: Array, pseudocount: float) -> Array:
 def random_cpts(graph: Graph, seed: int | np.random.Generator, *, concentration: float = 1.0) -> Graph:
     """Draw tables from a symmetric Dirichlet; a small concentration makes strong edges.
 
+    Cost: linear in the cells of the tables.
+
     >>> random_cpts(Graph(2, [("N1", "N2")]), seed=0)
     Graph(N1 → N2; with tables)
 

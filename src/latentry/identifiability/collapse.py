@@ -51,6 +51,8 @@ def collapse(
     An identifiable VAE whose encoder sees u can collapse to p(z | u): its likelihood then looks good, and its latents say
     nothing about x that u did not.
 
+    Cost: one reading of the rows by the model, then linear in rows and latents.
+
     Args:
         source: A fitted model with ``channel()``, or a GaussianChannel.
         data: Held-out rows: a Dataset for a model; for a channel, the domain of each of its rows (None: one domain).

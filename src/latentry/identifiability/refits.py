@@ -55,6 +55,8 @@ def refit_assumptions(
 ) -> tuple[Assumption, ...]:
     """Fit a model again, with one latent fewer and more and without a domain at a time, and judge the fits on new rows.
 
+    Cost: two fits of the model, and one for each domain that is left out.
+
     Args:
         model: That was fitted.
         training: The rows that trained it.

@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from latentry.contracts import HasChannel, HasLatentDistributions, MixingSupport, names_of
-from latentry.data import Dataset, GaussianChannel
+from latentry.data import Dataset, GaussianChannel, numbers_of_rows
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
-from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
+from latentry.identifiability.assumptions import (
+    PART_OF_LEVEL,
+    UNTESTABLE,
+    tested_assumptions,
+    too_weakly_tested,
+)
 from latentry.identifiability.mixing_reading import (
     Against,
     Mixed,
@@ -165,6 +170,8 @@ def sparsity(
     cost, so that the weaker condition of structural diversity is enough: no two latents act on the same variables
     (:attr:`MixingSupport.diverse`).
 
+    Cost: Jacobians of some rows for each model, rows · latents · columns; subsets of columns grow with latents².
+
     Args:
         models: A fitted model with ``mixing(data)``, such as CGVAE; several, fitted from different seeds, to see whether
             the pattern is stable; strengths (observed, latents) of one or several fits; or a known MixingSupport.
@@ -235,7 +242,8 @@ def _assumed(model: Mixed, data: Rows, level: float, seed: int) -> tuple[Assumpt
     if not isinstance(channel, GaussianChannel) or data.domain.size < 2:
         return UNTESTABLE
     part = PART_OF_LEVEL * level
-    rows = from_rows(channel.mean, data.domain, scale=channel.scale, units=data.units, level=part, seed=seed)
+    units, numbers = data.units, numbers_of_rows(data)
+    rows = from_rows(channel.mean, data.domain, scale=channel.scale, units=units, level=part, seed=seed, table=numbers)
     return (*rows.assumed, *tested_assumptions(rows.groups, rows.counts, table.family, model, data, level, seed))
 
 
@@ -247,6 +255,10 @@ def _weighed(verdict: Verdict, assumed: tuple[Assumption, ...]) -> Verdict:
         return replace(verdict, sentence=sentence, assumptions=assumed)
     if not any(one.outcome == "not refuted" for one in assumed):
         return replace(verdict, assumptions=assumed)
+    weak = too_weakly_tested(assumed)
+    if weak is not None:
+        sentence = f"{verdict.sentence} Rows are too few to test that {weak.name} ({weak.note}, which is {weak.power or 0.0:.2f})."
+        return replace(verdict, sentence=sentence, assumptions=assumed)
     sentence = f"{verdict.sentence} {assumptions_in_words(assumed)}"
     return replace(verdict, status="supported", sentence=sentence, assumptions=assumed)
 

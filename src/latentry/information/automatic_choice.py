@@ -26,7 +26,16 @@ from latentry.information.candidates import (
     neighbour_counts,
     preferred,
 )
-from latentry.information.drawn_rows import LOW_DIMENSION, MOST_ROWS, drawn_rows, drawn_words, mean_and_error, settings
+from latentry.information.drawn_rows import (
+    LOW_DIMENSION,
+    MOST_ROWS,
+    SHARED,
+    drawn_rows,
+    drawn_words,
+    mean_and_error,
+    searched,
+    settings,
+)
 from latentry.information.gaussian import gaussian_information
 from latentry.information.hidden_dependence import hidden_dependence
 from latentry.information.label_choice import counts_answer, label_answer
@@ -34,6 +43,7 @@ from latentry.information.mixed_variables import mesner_shalizi_local, ross_loca
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
 from latentry.information.rounding import repeats, spread_ties
+from latentry.information.second_reading import read_again, second_reading
 from latentry.information.student_copula import EllipticalCopula, fit_gaussian_copula, fit_student_copula
 from latentry.information.underestimation import residue
 from latentry.streams import stream
@@ -65,8 +75,10 @@ def auto_answer(question: Question) -> Answer:
     if not any(kinds) and question.given is None and has_atoms(question):
         return atom_answer(question)
     tied = any(repeats(c) for b in question.blocks for c in b.values.T)
-    if any(kinds) or (tied and question.given is not None):
+    if any(kinds):
         return mixed_answer(question, every_row=False)
+    if tied and question.given is not None:
+        return _tied_given(question)
     if question.given is not None:
         answer = _conditional(question)
     else:
@@ -91,6 +103,22 @@ def _tied(question: Question) -> Answer:
     return _free_answer(spread, preferred(neighbour_counts(x.values, y.values, scores, k, None)), why)
 
 
+def _tied_given(question: Question) -> Answer:
+    """Break ties at random in few columns, and leave room for what Mesner–Shalizi, which is biased by ties, reads otherwise."""
+    mixed = mixed_answer(question, every_row=False)
+    x, y, given = (b.values for b in question.blocks)
+    k = question.options.neighbours(5)
+    value = read_again(x, y, k, question.options.seed, given)
+    if value is None:
+        return mixed
+    why = f"values repeat: ties were broken at random; with ties one reads {question.say(mixed.value)}"
+    gap = mixed.value - value
+    return Answer(
+        value, f"auto: neighbours on normal scores (k={k})", "copula", reason=why, shortfall=max(0.0, gap),
+        excess=max(0.0, -gap),
+    )  # fmt: skip
+
+
 def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     """Answer by Ross when exactly one of x, y is a label and nothing is given, by Mesner–Shalizi otherwise."""
     k, name = question.options.neighbours(5), question.normaliser("linf")
@@ -98,13 +126,28 @@ def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     rows = None if every_row else drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
     if _one_label(question):
         numbers, label = (parts[1], question.x) if question.x.discrete else (parts[0], question.y)
-        local = ross_local(numbers, label.values[:, 0], k=k, asked=rows)
+        (numbers, column), asked = searched((numbers, label.values[:, :1]), rows)
+        local = ross_local(numbers, column[:, 0], k=k, asked=asked)
         method, why = f"mixed (Ross, {settings(k, rows)})", f"{label.name} is a label"
     else:
-        local = mesner_shalizi_local(*parts, k=k, asked=rows)
+        among, asked = searched(parts, rows)
+        local = mesner_shalizi_local(*among, k=k, asked=asked)
         method, why = f"mixed (Mesner–Shalizi, {settings(k, rows)})", "labels or repeated values"
-    value, error = (float(local.mean()), 0.0) if rows is None else mean_and_error(local)
-    return Answer(value, method, name, reason=why, warnings=drawn_words(rows, n), drawn=error)
+    value, error = mean_and_error(local)
+    answer = Answer(
+        value, method, name, reason=why, warnings=drawn_words(rows, n), drawn=0.0 if rows is None else error
+    )
+    return answer if every_row else _with_room(question, answer, k, SHARED * error)
+
+
+def _with_room(question: Question, answer: Answer, k: int, error: float) -> Answer:
+    """Return the answer with room for bias, where values or labels repeat and there is a condition.
+
+    Few rows of labels have no such neighbours as all rows have, so that their spread would not tell the error.
+    """
+    x, y, *given = (b.values for b in question.blocks)
+    missing, excess = second_reading(answer.value, x, y, k, question.options.seed, *given)
+    return replace(answer, error=error, shortfall=missing, excess=excess)
 
 
 def _one_label(question: Question) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from latentry.data import normal_scores
 from latentry.information.canonical_variates import held_out_variates
 from latentry.information.column_pairs import dependent_pairs, pair_terms
-from latentry.information.drawn_rows import LOW_DIMENSION, SHARED, drawn_rows, mean_and_error, settings
+from latentry.information.drawn_rows import LOW_DIMENSION, SHARED, drawn_rows, mean_and_error, searched, settings
 from latentry.information.ksg import ksg_local
 from latentry.information.normalisers import linf
 from latentry.information.ranks import uniforms
@@ -72,12 +72,13 @@ def neighbour_candidate(coordinates: str, *parts: Array, k: int, rows: Array | N
     Returns:
         The candidate.
     """
-    local, columns = ksg_local(*parts, k=k, asked=rows), sum(p.shape[1] for p in parts)
+    among, asked = searched(parts, rows)
+    local, columns = ksg_local(*among, k=k, asked=asked), sum(p.shape[1] for p in parts)
     value, error = mean_and_error(local)
 
     def missing() -> float:
-        coarse = min(2 * k, len(parts[0]) - 1)
-        return extrapolated(value, float(ksg_local(*parts, k=coarse, asked=rows).mean()), 1 / columns)
+        coarse = min(2 * k, len(among[0]) - 1)
+        return extrapolated(value, float(ksg_local(*among, k=coarse, asked=asked).mean()), 1 / columns)
 
     def excess() -> float:
         return _coordinate_spread(value, parts, k) if columns <= LOW_DIMENSION else 0.0

@@ -25,6 +25,7 @@ from latentry.data import Batch
 from latentry.information.questions import Answer, Options, Question
 from latentry.information.trained_estimators import DIFFERENCE, Split, chained, error_of, split_rows, train
 from latentry.nets import Dense
+from latentry.precision import single_precision
 
 __all__ = ["BOUNDS", "Bound", "Critic", "critic_answer"]
 
@@ -109,6 +110,7 @@ class Bound:
         return -BOUNDS[self.name](critic(batch.values["x"], batch.values["y"]), weight, pairs), {}
 
 
+@single_precision
 def critic_answer(question: Question, bound: str) -> Answer:
     """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows.
 

@@ -6,11 +6,21 @@ import numpy as np
 
 from latentry.streams import stream
 
-__all__ = ["LOW_DIMENSION", "MOST_ROWS", "SHARED", "drawn_rows", "drawn_words", "mean_and_error", "settings"]
+__all__ = [
+    "LOW_DIMENSION",
+    "MOST_ROWS",
+    "SHARED",
+    "drawn_rows",
+    "drawn_words",
+    "mean_and_error",
+    "searched",
+    "settings",
+]
 
 Array = np.ndarray
 LOW_DIMENSION = 3  # joint columns up to which neighbour counts are nearly unbiased
 SHARED = 1.25  # rows share neighbours: the spread of their terms understates the error by so much, as measured
+SEARCHED_WHOLE = 8  # joint columns up to which a search among all rows stays fast for the drawn ones
 MOST_ROWS = 20_000  # for fitting ν, for learning functions, and whose neighbours are counted in many dimensions
 
 
@@ -33,6 +43,26 @@ def drawn_rows(n: int, columns: int, seed: int) -> Array | None:
     if columns <= LOW_DIMENSION or n <= MOST_ROWS:
         return None
     return stream("information/asked rows", seed).permutation(n)[:MOST_ROWS]
+
+
+def searched(parts: tuple[Array, ...], rows: Array | None) -> tuple[tuple[Array, ...], Array | None]:
+    """Return among which rows neighbours are looked for, and around which: in many columns the drawn rows alone.
+
+    A search of one row's neighbours nears n steps in many columns, so that 20 000 of them would take hours among a million.
+
+    Args:
+        parts: Blocks with the same rows.
+        rows: The rows that were drawn, None for all.
+
+    Returns:
+        The blocks, and the rows to ask, None for all of them.
+
+    >>> searched((np.zeros((50, 20)),), np.arange(7))[0][0].shape
+    (7, 20)
+    """
+    if rows is None or sum(part.shape[1] for part in parts) <= SEARCHED_WHOLE:
+        return parts, rows
+    return tuple(part[rows] for part in parts), None
 
 
 def settings(k: int, rows: Array | None) -> str:

@@ -19,6 +19,7 @@ from latentry.data import Batch
 from latentry.information.questions import Answer, Options, Question
 from latentry.information.trained_estimators import Split, chained, error_of, split_rows, train
 from latentry.nets import Dense
+from latentry.precision import single_precision
 from latentry.streams import stream
 
 __all__ = ["Flow", "FlowTriple", "flow_answer"]
@@ -126,6 +127,7 @@ def negative_log_likelihood(
     return -jnp.sum(total * batch.weight) / jnp.maximum(batch.weight.sum(), 1), {}
 
 
+@single_precision
 def flow_answer(question: Question) -> Answer:
     """Train, choose, report; given z, by the chain rule I(X; Y | Z) = I(X; Y, Z) − I(X; Z), both on the same rows.
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from latentry.data import Batch, Dataset
 from latentry.errors import DataError, LatentryError
 from latentry.nets import EqualLinear, augment, leaky, trunk_for
+from latentry.precision import single_precision, single_precision_methods
 from latentry.training import Feed, Phase, Task, map_rows, run
 
 __all__ = ["PictureClassifier", "train_classifier", "torchscript_features"]
@@ -71,6 +72,7 @@ def _loss(
     return loss, {"wrong": ((logits.argmax(1) != label) * batch.weight).sum() / batch.weight.sum()}
 
 
+@single_precision_methods
 @dataclass(frozen=True, eq=False)
 class PictureClassifier:
     """A trained classifier of images. Distances in its features are named after it: they are no FID.
@@ -120,6 +122,7 @@ def _codes(module: _Classifier, batch: Batch, key: PRNGKeyArray) -> Int[jax.Arra
     return module.outputs(module.features(batch.values["picture"])).argmax(1)
 
 
+@single_precision
 def train_classifier(
     pictures: ArrayLike,
     labels: ArrayLike,
@@ -131,6 +134,8 @@ def train_classifier(
     seed: int = 0,
 ) -> PictureClassifier:
     """Train a small residual network on images and their classes.
+
+    Cost: linear in images, pixels and epochs.
 
     Args:
         pictures: (rows, size, size[, channels]) on about 0 to 1; the size is 4 to 7 times a power of two.
@@ -180,6 +185,8 @@ def torchscript_features(path: str | Path, *, size: int = 299, batch: int = 50) 
 
     Images on [0, 1] are resized to ``size`` and given as (rows, 3, size, size) bytes on 0 to 255, as that file wants them.
     PyTorch must be installed; nothing is fetched.
+
+    Cost: reads the file; the function that is returned is linear in the images.
 
     Args:
         path: The file.

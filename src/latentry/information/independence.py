@@ -46,6 +46,8 @@ def independence_test(
     ones. Without groups and time, copies of rows are looked for and exchanged together, and of rows that resemble those before
     them only some that lie far apart are used; `kind` says so.
 
+    Cost: that of one estimate without an interval, for each permutation; all permutations see all rows.
+
     Args:
         x: Rows of the first variable.
         y: Rows of the second.

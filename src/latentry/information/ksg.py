@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
+from latentry.data import unrounded
 from latentry.errors import DataError
 from latentry.information.neighbours import kth_distance, neighbourhoods
-from latentry.information.rounding import unrounded
 
 __all__ = [
     "digamma_of_counts",

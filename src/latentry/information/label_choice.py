@@ -13,7 +13,15 @@ import numpy as np
 
 from latentry.information.classifiers import HeldOut, held_out_bound
 from latentry.information.discrete import discrete_entropy, discrete_information
-from latentry.information.drawn_rows import LOW_DIMENSION, SHARED, drawn_rows, drawn_words, mean_and_error, settings
+from latentry.information.drawn_rows import (
+    LOW_DIMENSION,
+    SHARED,
+    drawn_rows,
+    drawn_words,
+    mean_and_error,
+    searched,
+    settings,
+)
 from latentry.information.mixed_variables import ross_local
 from latentry.information.questions import Answer, Question
 from latentry.information.second_reading import second_reading
@@ -38,10 +46,8 @@ def counts_answer(question: Question) -> Answer:
     labels = [b.values[:, 0] for b in question.blocks]
     value = discrete_information(*labels, correction=question.options.correction)
     answer = Answer(value, "discrete", "", reason="all variables are labels: counts")
-    if question.given is not None:
-        return answer
-    options = question.options
-    missing, excess = second_reading(value, question.x.values, question.y.values, options.neighbours(5), options.seed)
+    options, (x, y, *given) = question.options, (b.values for b in question.blocks)
+    missing, excess = second_reading(value, x, y, options.neighbours(5), options.seed, *given)
     return replace(answer, shortfall=missing, excess=excess)
 
 
@@ -59,7 +65,7 @@ def label_answer(question: Question) -> Answer:
     label, numbers = (question.x, question.y) if question.x.discrete else (question.y, question.x)
     scaled, codes = parts[1] if question.x.discrete else parts[0], label.values[:, 0]
     rows = drawn_rows(question.x.n, scaled.shape[1] + 1, seed)
-    local = ross_local(scaled, codes, k=k, asked=rows)
+    local = _local(scaled, codes, k, rows)
     value, error = mean_and_error(local)
     error *= SHARED
     if np.mean(np.bincount(codes)[codes] > k) < USUAL:
@@ -79,6 +85,12 @@ def label_answer(question: Question) -> Answer:
     return Answer(value, method, name, error, why, spoken, min(missing, room), excess=excess)
 
 
+def _local(x: Array, codes: Array, k: int, rows: Array | None) -> Array:
+    """Count neighbours around the drawn rows, among all or among themselves."""
+    (among, labels), asked = searched((x, codes[:, None]), rows)
+    return ross_local(among, labels[:, 0], k=k, asked=asked)
+
+
 def _bias(value: float, x: Array, codes: Array, k: int, rows: Array | None, seed: int) -> tuple[float, float]:
     """Return by how much the value may be too low, and too high."""
     missing = 0.0 if x.shape[1] == 1 else _still_missing(value, x, codes, k, rows)
@@ -88,7 +100,7 @@ def _bias(value: float, x: Array, codes: Array, k: int, rows: Array | None, seed
 
 def _still_missing(value: float, x: Array, codes: Array, k: int, rows: Array | None) -> float:
     """Return how much finer neighbourhoods would add."""
-    coarse = float(ross_local(x, codes, k=2 * k, asked=rows).mean())
+    coarse = float(_local(x, codes, 2 * k, rows).mean())
     return extrapolated(value, coarse, 1 / x.shape[1])
 
 

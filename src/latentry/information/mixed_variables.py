@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from latentry.data import unrounded
 from latentry.errors import DataError
 from latentry.information.ksg import check_rows, digamma_of_counts, tied_local
 from latentry.information.neighbours import count_within, kth_distance, slack
-from latentry.information.rounding import unrounded
 
 __all__ = ["category_columns", "mesner_shalizi_local", "ross_local"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from latentry.errors import DataError
 from latentry.evidence import Estimate
+from latentry.html_text import escaped
 from latentry.information.blocks import declared_roles
 from latentry.information.estimators import TAKES_LABELS
 from latentry.information.measure import mutual_information
@@ -91,6 +91,8 @@ def information_plane(
     time: ArrayLike | bool | None = None,
 ) -> InformationPlane:
     """Estimate I(X; T) and I(T; Y) of every recorded layer.
+
+    Cost: that of two estimates for each layer and each recorded epoch.
 
     Args:
         activations: epoch → layers, each n × units; layers by name, or in order.
@@ -167,7 +169,7 @@ def _svg(plane: InformationPlane) -> str:
     top = np.where(top > 0, top, 1.0)
     epochs = sorted({p.epoch for p in plane.points})
     paths = [_path(row, top, i / max(1, len(epochs) - 1)) for i, row in enumerate(table)]
-    legend = f"{escape(plane.method)}; epochs {epochs[0]} (pale) to {epochs[-1]} (dark); {len(plane.layers)} layers"
+    legend = f"{plane.method}; epochs {epochs[0]} (pale) to {epochs[-1]} (dark); {len(plane.layers)} layers"
     body = [_axes(top, plane.units), *paths, _text(SIZE / 2, 18, legend)]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" font-family="sans-serif" font-size="12">'
@@ -214,4 +216,4 @@ def _axes(top: Array, units: str) -> str:
 
 
 def _text(x: float, y: float, words: str, turn: str = "") -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle"{turn}>{words}</text>'
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle"{turn}>{escaped(words)}</text>'

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from latentry.data import Batch, Dataset
+from latentry.precision import single_precision
 from latentry.training import Feed, Phase, Task, run
 
 __all__ = ["TwelveBitRun", "twelve_bit_run", "twelve_bit_task"]
@@ -36,6 +37,8 @@ class TwelveBitRun:
 
 def twelve_bit_task() -> tuple[Array, Array]:
     """Return all 4096 inputs (±1) and their labels.
+
+    Cost: constant.
 
     Returns:
         (4096, 12) inputs and 4096 labels.
@@ -95,8 +98,11 @@ class _Recorder:
         return net
 
 
+@single_precision
 def twelve_bit_run(epochs: int = 400, records: int = 12, seed: int = 0, learning_rate: float = 2e-3) -> TwelveBitRun:
     """Train on 85 % of the inputs; record all layers at epochs spaced evenly in their logarithm.
+
+    Cost: linear in the epochs; some seconds for 400.
 
     Args:
         epochs: Passes over the training rows.

@@ -35,6 +35,9 @@ def entropy(
 ) -> Estimate:  # fmt: skip
     """Estimate the entropy of labels, or the differential entropy of numbers (which, unlike mutual information, has units in it).
 
+    Cost: labels linear in the rows; "gaussian" rows · columns²; "knn" rows · log rows in few columns and nearly rows² in many.
+    The interval costs three times as much again.
+
     Args:
         x: Rows.
         estimator: "discrete", "knn" (Kozachenko–Leonenko) or "gaussian"; by default read off the dtype.
@@ -115,6 +118,8 @@ def _with_interval(
     value, why = float(values.mean()), ""
     if found.structure is not None and not few:
         why = f"{found.structure.said}: mean over {len(drawn)} draws of {found.structure.independent} rows"
+    if np.isinf(value):
+        spoken += ("columns of x determine each other, within rounding: the answer is infinite, and has no interval",)
     if confidence is not None and np.isfinite(value) and not few:
         # Draws of one group may all say the same: their mean is taken to be no surer than one of them.
         error, freedom = _subsampled(rule, rows[drawn[0]], seed, smallest)
@@ -154,6 +159,9 @@ def total_correlation(
     time: ArrayLike | bool | None = None,
 ) -> Estimate:  # fmt: skip
     """Estimate Σ h(X_j) − h(X): how far the columns of a variable are from independent.
+
+    Cost: "gaussian" rows · columns²; "ksg" rows · log rows in few columns and nearly rows² in many. The interval costs three
+    times as much again.
 
     Args:
         x: Rows of two or more columns.
@@ -213,6 +221,8 @@ def pairwise(
     time: ArrayLike | bool | None = None,
 ) -> Array:  # fmt: skip
     """Estimate the matrix of I(x_i; y_j) between columns; with x alone, between its own columns, NaN on the diagonal.
+
+    Cost: that of :func:`mutual_information` of two columns, rows · log rows, for each pair of columns.
 
     Args:
         x: Rows.

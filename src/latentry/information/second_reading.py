@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentry.data import normal_scores
+from latentry.data import crowded, normal_scores
 from latentry.information.drawn_rows import LOW_DIMENSION
 from latentry.information.ksg import ksg_local
-from latentry.information.rounding import crowded, spread_ties
+from latentry.information.rounding import spread_ties
 from latentry.streams import stream
 
-__all__ = ["second_reading"]
+__all__ = ["read_again", "second_reading"]
 
 
-def second_reading(value: float, x: np.ndarray, y: np.ndarray, k: int, seed: int) -> tuple[float, float]:
+def second_reading(
+    value: float, x: np.ndarray, y: np.ndarray, k: int, seed: int, given: np.ndarray | None = None
+) -> tuple[float, float]:
     """Return by how much the value may be too low and too high; nothing in many columns, or where all rows have copies to count.
 
     Args:
@@ -27,6 +29,7 @@ def second_reading(value: float, x: np.ndarray, y: np.ndarray, k: int, seed: int
         y: Rows of numbers or codes.
         k: Neighbours.
         seed: Of the uniforms.
+        given: Rows of the condition, numbers or codes; the uniforms of its ties tell nothing, so that it may be spread too.
 
     Returns:
         Shortfall and excess, in nats.
@@ -37,8 +40,27 @@ def second_reading(value: float, x: np.ndarray, y: np.ndarray, k: int, seed: int
     >>> low, bool(0.4 < high < 0.6)
     (0.0, True)
     """
-    if x.shape[1] + y.shape[1] > LOW_DIMENSION or len(x) <= k or crowded(np.hstack([x, y]), k):
-        return 0.0, 0.0
-    rng = stream("information/ties", seed)
-    gap = float(ksg_local(*(normal_scores(spread_ties(part, rng)) for part in (x, y)), k=k).mean()) - value
+    again = read_again(x, y, k, seed, given)
+    gap = 0.0 if again is None else again - value
     return max(0.0, gap), max(0.0, -gap)
+
+
+def read_again(x: np.ndarray, y: np.ndarray, k: int, seed: int, given: np.ndarray | None = None) -> float | None:
+    """Count neighbours on normal scores, ties broken at random.
+
+    Args:
+        x: Rows of numbers or codes.
+        y: Rows of numbers or codes.
+        k: Neighbours.
+        seed: Of the uniforms.
+        given: Rows of the condition.
+
+    Returns:
+        Nats; None in many columns, or where all rows have copies to count.
+    """
+    parts = (x, y) if given is None else (x, y, given)
+    rows = np.hstack(parts)
+    if rows.shape[1] > LOW_DIMENSION or len(x) <= k or crowded(rows, k):
+        return None
+    rng = stream("information/ties", seed)
+    return float(ksg_local(*(normal_scores(spread_ties(part, rng)) for part in parts), k=k).mean())

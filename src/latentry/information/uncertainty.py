@@ -58,6 +58,8 @@ def subsampling_error(
     variances, rng = [], stream("information/subsamples", seed)
     for _ in range(ROUNDS):
         values = [value_of(part) for part in np.array_split(rng.permutation(n), parts)]
+        if not np.isfinite(values).all():
+            return np.nan, np.nan
         variances.append(np.var(values, ddof=1) / parts)
     return float(np.sqrt(np.mean(variances))), float(parts - 1)
 
@@ -82,6 +84,8 @@ def noncentrality(statistic: float, freedom: int, probability: float) -> float:
     """Return the noncentrality of a χ² at which the statistic is the quantile of a probability; 0 if it is below that at 0.
 
     At 1 − δ it is a lower confidence bound of the noncentrality at level δ, at δ an upper one.
+
+    Cost: constant.
 
     Args:
         statistic: Of the χ².

@@ -4,10 +4,11 @@ from latentry.models.causal_pima import CausalPIMA, GraphSearch, NodeMixture
 from latentry.models.cggan import CGGAN, Adversarial, ImageNetworks, picture_grid, write_png
 from latentry.models.cgvae import CGVAE, MixingPenalty
 from latentry.models.domain_prior import DomainPrior, FlowMap
-from latentry.models.estimator import AnyModel, LatentModel, Settings, Training
+from latentry.models.estimator import AnyModel, LatentModel, Settings, Training, clone
 from latentry.models.estimator.saving import load_model, read_model_files
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE, Bound
+from latentry.models.many import Instructions, Outcome, carry_out, finished, fit_all, rows_of, stored_rows, written
 from latentry.models.natural_latents import Naturality, NaturalLatents
 from latentry.models.networks import Networks
 from latentry.models.registry import MODELS, model_class
@@ -18,6 +19,7 @@ __all__ = [
     "CGGAN",
     "CGVAE",
     "IVAE",
+    "Instructions",
     "MODELS",
     "VAE",
     "Adversarial",
@@ -36,15 +38,23 @@ __all__ = [
     "Naturality",
     "Networks",
     "NodeMixture",
+    "Outcome",
     "Settings",
     "SparsityPath",
     "Training",
+    "carry_out",
     "choose",
     "choose_sparsity",
+    "clone",
+    "finished",
+    "fit_all",
     "load_model",
     "model_class",
     "picture_grid",
     "read_model_files",
+    "rows_of",
     "score_kind",
+    "stored_rows",
     "write_png",
+    "written",
 ]

@@ -22,6 +22,8 @@ MODELS: dict[str, type[AnyModel]] = {
 def model_class(name: str) -> type[AnyModel]:
     """Return the model of that name.
 
+    Cost: constant.
+
     Args:
         name: As files and the command line call it.
 

@@ -43,6 +43,9 @@ def check(
     in one domain and disagree in the other. At equal weights a constant latent has error 0 and gradient 0,
     yet in each domain its mediation error is ln 2.
 
+    Cost: domains · modalities passes over the cells |X_1| ⋯ |X_n| · |Λ|; the worst mixture multiplies them by the boxes of its
+    search, which grow exponentially with the domains.
+
     >>> agree, differ = np.array([[0.5, 0], [0, 0.5]]), np.array([[0, 0.5], [0.5, 0]])
     >>> report = check([agree, differ], np.ones((2, 2, 1)), epsilon=0.1)
     >>> round(report.pooled.mediation.value, 6) == 0, report.stationary

@@ -32,6 +32,8 @@ _SUM_TOLERANCE = 1e-9
 def as_law(table: ArrayLike, *, normalize: bool = False, name: str = "law") -> Array:
     """Return a table of probabilities, one axis per variable, as float64.
 
+    Cost: linear in the cells of the table.
+
     >>> as_law([[3, 1], [0, 4]], normalize=True)
     array([[0.375, 0.125],
            [0.   , 0.5  ]])
@@ -67,6 +69,8 @@ def as_law(table: ArrayLike, *, normalize: bool = False, name: str = "law") -> A
 def as_laws(tables: ArrayLike | Sequence[ArrayLike], *, normalize: bool = False) -> Array:
     """Stack the distributions of several domains over the same observables.
 
+    Cost: linear in the cells of the table.
+
     Args:
         tables: One table of probabilities per domain, all of one shape with at least one axis per observable.
         normalize: Whether to divide each table by its sum.
@@ -96,6 +100,8 @@ def as_channel(channel: ArrayLike, support: NDArray[np.bool_], *, name: str = "c
     """Check a channel K(λ|x) whose rows sum to one wherever an observable can occur.
 
     Rows outside the support are never used and may be anything (NaN, zeros); they become uniform.
+
+    Cost: linear in the cells of the table.
 
     Args:
         channel: (|X_1|, ..., |X_n|, |Λ|) probabilities.
@@ -173,6 +179,8 @@ def as_weights(weights: ArrayLike | None, k: int) -> Array:
 def constant_channel(shape: Sequence[int]) -> Array:
     """Return the channel of the constant latent, which carries no information.
 
+    Cost: linear in the cells of the table.
+
     Args:
         shape: Number of values of each observable.
 
@@ -184,6 +192,8 @@ def constant_channel(shape: Sequence[int]) -> Array:
 
 def copy_channel(shape: Sequence[int], axis: int) -> Array:
     """Return the channel of the latent that repeats one observable.
+
+    Cost: linear in the cells of the table.
 
     >>> copy_channel((2, 2), 0)[1, 0]
     array([0., 1.])

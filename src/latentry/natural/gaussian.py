@@ -23,6 +23,8 @@ def gaussian_total_correlation(
     With blocks X_1, ..., X_n and C = Λ it is the mediation error; with blocks Λ and X_{−i} and C = X_i, the
     redundancy error.
 
+    Cost: cubic in the columns.
+
     >>> round(gaussian_total_correlation([[1, 0.5], [0.5, 1]], [[0], [1]]), 6)  # −½ ln(1 − ¼)
     0.143841
 
@@ -82,6 +84,8 @@ def gaussian_pair(correlation: float) -> GaussianPair:
 
     Up to |ρ| = ½ it is constant, with score −½ ln(1 − ρ²); beyond, it leaves X and Y with correlation exactly
     ½ and the score is ln(1 + |ρ|) + ln 4 − 1.5 ln 3. It tends to 0.4315 nats as |ρ| → 1, never to zero.
+
+    Cost: constant.
 
     >>> round(gaussian_pair(0.9999).score, 4), gaussian_pair(0.3).conditional_variance
     (0.4315, 1.0)

@@ -70,6 +70,8 @@ def from_columns(
     Without `mass`, every row is one observation. With it, a row is a cell: whole numbers are counts, anything
     else probabilities that sum to one in each domain (or over all domains).
 
+    Cost: linear in the rows, and in the cells of the table, the product of the numbers of values.
+
     >>> t = from_columns({"A": ["x", "x", "y"], "B": [0, 1, 1]}, ["u", "u", "v"])
     >>> t.laws.shape, t.channel.shape, t.latents, t.rows
     ((1, 2, 2), (2, 2, 2), ('u', 'v'), 3)

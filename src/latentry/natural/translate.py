@@ -70,6 +70,8 @@ def translate(law: ArrayLike, a: ArrayLike, b: ArrayLike) -> Translation:
 
     The latents are drawn independently given X. A natural latent is a function of every mediator:
 
+    Cost: linear in the cells |X_1| ⋯ |X_n| · |Λ_a| · |Λ_b|.
+
     >>> from latentry.generators import planted_natural
     >>> made = planted_natural(domains=1)
     >>> copy = np.eye(4)[:, None, :].repeat(4, axis=1)  # X_1 itself mediates

@@ -103,6 +103,8 @@ def _dimension(points: Array) -> int:
 def simplex(k: int) -> Region:
     """Return the region of all mixtures of k domains.
 
+    Cost: linear in the domains.
+
     Args:
         k: Number of domains.
 
@@ -114,6 +116,8 @@ def simplex(k: int) -> Region:
 
 def box(low: ArrayLike, high: ArrayLike) -> Region:
     """Return the region of mixtures whose weights lie between two limits.
+
+    Cost: linear in the domains.
 
     >>> box([0.4, 0.0], [0.6, 1.0]).vertices
     array([[0.4, 0.6],
@@ -143,6 +147,8 @@ def box(low: ArrayLike, high: ArrayLike) -> Region:
 
 def ball(weights: ArrayLike, radius: float) -> Region:
     """Return the region of mixtures within a total-variation distance ½ Σ_j |α_j − weights_j| ≤ radius.
+
+    Cost: quadratic in the domains.
 
     >>> ball([0.5, 0.5], 0.1).vertices
     array([[0.4, 0.6],

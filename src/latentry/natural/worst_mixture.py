@@ -114,6 +114,8 @@ def worst_redundancy(
 ) -> Supremum:
     """Bound the supremum over mixtures of I(Λ; X_rest|X_kept), or of H(Λ|X_kept) when `deterministic`.
 
+    Cost: as many passes over the cells as the search takes steps; polynomial in the domains.
+
     Args:
         family: Distributions and the channel they share.
         kept: The kept observables.
@@ -289,6 +291,8 @@ def worst_mediation(
     """Bound the supremum over mixtures of TC(X|Λ) by branch and bound.
 
     The bound is valid even if `nodes` runs out.
+
+    Cost: a pass over the cells for each box of the search; boxes grow exponentially with the domains, up to its limit.
 
     Args:
         family: Distributions and the channel they share.

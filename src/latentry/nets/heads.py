@@ -50,6 +50,18 @@ class Head(eqx.Module):
         """
         return x
 
+    def known_features(self, x: Entries, known: Entries) -> Float[Array, "..."]:
+        """Return what an encoder sees of a row of which some entries are missing: zeros in their place.
+
+        Args:
+            x: A row, with any number where an entry is missing.
+            known: 1 where an entry was observed, 0 where it is missing.
+
+        Returns:
+            As :meth:`features`.
+        """
+        return self.features(x) * known
+
     @abstractmethod
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
         """Return the log density of each entry.
@@ -320,6 +332,18 @@ class Categorical(Head):
             What an encoder sees.
         """
         return jax.nn.one_hot(x.astype(jnp.int32), self.levels).reshape(-1)
+
+    def known_features(self, x: Entries, known: Entries) -> Float[Array, "..."]:
+        """Return indicators of the levels: none is set where an entry is missing.
+
+        Args:
+            x: A row, with any level where an entry is missing.
+            known: 1 where an entry was observed, 0 where it is missing.
+
+        Returns:
+            As :meth:`features`.
+        """
+        return self.features(x) * jnp.repeat(known.reshape(-1), self.levels)
 
     def log_density(self, outputs: Outputs, x: Entries) -> Entries:
         """Return the log probability of the observed level.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ import safetensors
 import safetensors.numpy
 
 from latentry.errors import CheckpointError
-from latentry.training.history import Row
+from latentry.json_forms import JsonForm, read_regular
+from latentry.training.history import Row, from_plain
 from latentry.whole_files import real_path
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "RunFiles",
     "canonical",
     "holds_run",
+    "manifest_text",
     "named_files",
     "old_place",
     "read_run",
@@ -44,6 +45,40 @@ MANIFEST, WEIGHTS, OPTIMISER, HISTORY = (
     "history.jsonl",
 )
 _PARTS = (WEIGHTS, OPTIMISER, HISTORY)
+_REMEDY = "Restore the folder from a copy, or fit again."
+_MOST_BYTES = 16 << 30  # of one file of arrays; a file is read whole, since its checksum is of the whole
+_MARK = {"type": "string", "pattern": "[0-9a-f]{64}"}
+_NAMES = {"type": "object", "required": list(_PARTS), "additionalProperties": {"type": "string", "maxLength": 200}}
+_MANIFEST_FORM = JsonForm(
+    {
+        "type": "object",
+        "required": ["format", "checksums", "checksum"],
+        "properties": {
+            "format": {"type": "integer"},
+            "files": _NAMES,
+            "checksums": {**_NAMES, "additionalProperties": _MARK},
+            "checksum": _MARK,
+        },
+    },
+    _REMEDY,
+    CheckpointError,
+)
+_ROW_FORM = JsonForm(
+    {
+        "type": "object",
+        "properties": {
+            "restart": {"type": "integer", "minimum": 0},
+            "phase": {"type": "string"},
+            "epoch": {"type": "integer", "minimum": 0},
+        },
+        "additionalProperties": {"type": ["string", "number", "null"]},
+        "maxProperties": 1000,
+    },
+    _REMEDY,
+    CheckpointError,
+    most_bytes=1 << 20,
+    most_depth=1,
+)
 _TRIES = 100  # a reader whose files were replaced while it read begins again
 
 
@@ -71,8 +106,9 @@ def holds_run(folder: str | Path) -> bool:
 
 def _is_run(folder: Path) -> bool:
     try:
-        return {"format", "checksums"} <= set(json.loads((folder / MANIFEST).read_bytes()))
-    except (OSError, ValueError, TypeError):
+        content = read_regular(folder / MANIFEST, _MANIFEST_FORM.most_bytes, CheckpointError)
+        return {"format", "checksums"} <= set(json.loads(content))
+    except (OSError, ValueError, TypeError, RecursionError):
         return False
 
 
@@ -151,25 +187,26 @@ def read_run(folder: str | Path) -> RunFiles:
         raise CheckpointError(f"{place}: the run cannot be read: {problem}.") from problem
 
 
-def _stamp(folder: Path) -> tuple[int, int] | None:
-    """What changes when a manifest is replaced."""
+def _stamp(folder: Path) -> tuple[int, int, int] | None:
+    """What changes when a manifest is replaced; several times, since numbers of files are used again and clocks go back."""
     try:
         found = os.stat(folder / MANIFEST)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _read(folder: Path) -> RunFiles:
     manifest = _read_manifest(folder)
     names = _file_names(folder / MANIFEST, manifest)
-    contents = {name: _read_part(folder / names[name], manifest["checksums"].get(name)) for name in _PARTS}
-    history = [json.loads(line) for line in contents[HISTORY].decode().splitlines()]
+    contents = {name: _read_part(folder / names[name], manifest["checksums"][name]) for name in _PARTS}
+    lines = contents[HISTORY].split(b"\n")
+    history = [_ROW_FORM.parse(line, f"{folder / names[HISTORY]}, line {i}") for i, line in enumerate(lines, 1) if line]
     return RunFiles(
         manifest,
         _tensors(folder / names[WEIGHTS], contents[WEIGHTS]),
         _tensors(folder / names[OPTIMISER], contents[OPTIMISER]),
-        [{name: math.nan if value is None else value for name, value in row.items()} for row in history],
+        [{name: from_plain(value) for name, value in row.items()} for row in history],
     )
 
 
@@ -177,7 +214,7 @@ def _file_names(path: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """Names of the contents; a manifest may say only what its checksums imply, so no path of its own is followed."""
     if manifest["format"] == 1:
         return {name: name for name in _PARTS}
-    names = {name: versioned(name, str(manifest["checksums"].get(name))) for name in _PARTS}
+    names = {name: versioned(name, manifest["checksums"][name]) for name in _PARTS}
     if manifest.get("files") != names:
         raise CheckpointError(
             f"{path}: the files that it names are not those of a run. Restore the folder from a copy."
@@ -202,13 +239,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _parsed(path: Path) -> tuple[dict[str, Any], object]:
     """A manifest of a format that is read, without its checksum; and the checksum."""
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_bytes())
-        version, checksum = manifest["format"], manifest.pop("checksum")
-    except (ValueError, KeyError, AttributeError, TypeError) as problem:
-        raise CheckpointError(
-            f"{path}: it is damaged ({problem}). Restore the folder from a copy, or fit again."
-        ) from problem
+    manifest: dict[str, Any] = _MANIFEST_FORM.read(path)
+    version, checksum = manifest["format"], manifest.pop("checksum")
     if version not in _READABLE:
         raise CheckpointError(
             f"{path}: it has format {version}; this latentry reads formats {_READABLE[0]} to {FORMAT}. "
@@ -218,9 +250,9 @@ def _parsed(path: Path) -> tuple[dict[str, Any], object]:
 
 
 def _read_part(path: Path, checksum: object) -> bytes:
-    if not path.is_file():
+    if not path.exists():
         raise CheckpointError(f"{path}: it is missing. Restore the folder from a copy, or fit again.")
-    content = path.read_bytes()
+    content = read_regular(path, _MOST_BYTES, CheckpointError)
     if sha256(content) != checksum:
         raise CheckpointError(
             f"{path}: its checksum is wrong ({len(content)} bytes), it is cut short, damaged or from another run. "
@@ -232,10 +264,31 @@ def _read_part(path: Path, checksum: object) -> bytes:
 def _tensors(path: Path, content: bytes) -> dict[str, np.ndarray]:
     try:
         return safetensors.numpy.load(content)
-    except safetensors.SafetensorError as problem:
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as problem:  # also for types that NumPy lacks
         raise CheckpointError(
             f"{path}: it is no safetensors file ({problem}). Restore the folder from a copy, or fit again."
         ) from problem
+
+
+def manifest_text(manifest: Mapping[str, Any], path: Path) -> str:
+    """Return the text of a manifest, if it will be read again.
+
+    Args:
+        manifest: All of it.
+        path: Where it goes, for errors.
+
+    Returns:
+        JSON.
+
+    Raises:
+        CheckpointError: If a part of it is no plain data: what would be refused on load is not written.
+    """
+    try:
+        text = json.dumps(manifest, indent=1)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise CheckpointError(f"{path}: the run could not be saved: {problem}. Give plain data.") from None
+    _MANIFEST_FORM.parse(text, str(path))
+    return text
 
 
 def canonical(manifest: Mapping[str, Any]) -> bytes:

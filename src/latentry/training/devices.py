@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,15 +14,37 @@ from jaxtyping import PyTree
 from platformdirs import user_cache_dir
 
 from latentry.data import Batch
+from latentry.errors import DataError
 
-__all__ = ["Placement", "use_compilation_cache"]
+__all__ = ["Placement", "usable_devices", "use_compilation_cache"]
+
+
+def usable_devices() -> list[jax.Device]:
+    """Return the devices that JAX finds here.
+
+    Returns:
+        At least one.
+
+    Raises:
+        DataError: If ``JAX_PLATFORMS`` asks for such as there are not.
+    """
+    try:
+        return list(jax.devices())
+    except (RuntimeError, AssertionError) as problem:  # as JAX has it, without a word on what to do
+        platforms = os.environ.get("JAX_PLATFORMS")
+        if not platforms:
+            raise
+        raise DataError(
+            f"JAX_PLATFORMS={platforms}: no such device can be used here. Unset it, or set JAX_PLATFORMS=cpu, before latentry "
+            "is imported."
+        ) from problem
 
 
 class Placement:
     """Batches are split by rows over as many devices as divide the batch; the module is on each of them."""
 
     def __init__(self, batch: int, devices: list[jax.Device] | None = None) -> None:
-        available = list(jax.devices()) if devices is None else devices
+        available = usable_devices() if devices is None else devices
         count = max(n for n in range(1, len(available) + 1) if batch % n == 0)
         self.count = count
         self.mesh = Mesh(np.array(available[:count]), ("rows",)) if count > 1 else None

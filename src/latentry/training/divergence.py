@@ -15,6 +15,8 @@ from latentry.training.phase import Metrics, Module, Phase
 
 __all__ = ["diverged", "never_finite", "not_finite"]
 
+_LARGEST_RATE, _USUAL_RATE = 0.1, 0.002  # beyond the first, a tenth of it would diverge too
+
 
 def diverged(
     phase: Phase, module: Module, batch: Batch, key: jax.Array, at: tuple[int, int], reported: Metrics | None = None
@@ -99,5 +101,6 @@ def _advice(phase: Phase, batch: Batch) -> str:
     largest = max((float(jnp.abs(array).max()) for array in batch.values.values()), default=0.0)
     if largest > 1e4:
         return f"The batch holds values as large as {largest:.3g}: standardise the data."
-    smaller = f"Try learning_rate={phase.learning_rate / 10:.2g}"
+    rate = phase.learning_rate / 10 if phase.learning_rate <= _LARGEST_RATE else _USUAL_RATE
+    smaller = f"Try learning_rate={rate:.2g}"
     return smaller + (", or clip=1.0." if phase.clip is None or phase.clip > 1 else ", or a smaller network.")

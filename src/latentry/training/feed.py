@@ -91,4 +91,5 @@ def _pick(resident: Batch, index: jax.Array, real: jax.Array) -> Batch:
 
     values = {name: blank(array) for name, array in chosen.values.items()}
     observed = {name: blank(array) for name, array in chosen.observed.items()}
-    return chosen._replace(values=values, observed=observed, weight=real.astype(jnp.float32))
+    cells = {name: blank(array) for name, array in chosen.cells.items()}
+    return chosen._replace(values=values, observed=observed, weight=real.astype(jnp.float32), cells=cells)

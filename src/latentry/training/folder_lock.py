@@ -46,9 +46,11 @@ def locked(folder: Path) -> Iterator[None]:
         os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
     finally:
-        with suppress(OSError):  # while it is held: who opens it next makes a new one
-            os.unlink(folder / LOCK)
-        os.close(handle)
+        try:
+            with suppress(OSError):  # while it is held: who opens it next makes a new one
+                os.unlink(folder / LOCK)
+        finally:  # also where an interrupt falls into the line above: an open handle keeps the lock
+            os.close(handle)
 
 
 def _take(folder: Path) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["Cell", "History", "Row", "epochs_of", "without_nan"]
+__all__ = ["Cell", "History", "Row", "epochs_of", "from_plain", "to_plain", "without_nan"]
 
 Cell = str | int | float | None  # None stands for NaN in files
 Row = Mapping[str, Cell]
@@ -89,7 +89,7 @@ def epochs_of(history: Sequence[Row]) -> dict[int, int]:
 
 
 def without_nan(row: Row) -> dict[str, Cell]:
-    """Return the same row with None for NaN, which JSON does not know.
+    """Return the same row as JSON has it: None for NaN, and words for infinities.
 
     Args:
         row: Of a history.
@@ -97,7 +97,38 @@ def without_nan(row: Row) -> dict[str, Cell]:
     Returns:
         A new dictionary.
     """
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+    return {name: to_plain(value) for name, value in row.items()}
+
+
+def to_plain(value: Cell) -> Cell:
+    """Return a cell as JSON has it.
+
+    Args:
+        value: Of a row.
+
+    Returns:
+        None for NaN, and "inf" or "-inf" for infinities.
+
+    >>> to_plain(-math.inf), to_plain(math.nan), to_plain(0.5)
+    ('-inf', None, 0.5)
+    """
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
+
+
+def from_plain(value: Cell) -> Cell:
+    """Return the cell that :func:`to_plain` wrote.
+
+    Args:
+        value: Of a file.
+
+    Returns:
+        A number for None and for words that are infinities.
+    """
+    if value is None or value in ("inf", "-inf"):
+        return math.nan if value is None else float(value)
+    return value
 
 
 def _cell(value: Cell) -> str:

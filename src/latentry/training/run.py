@@ -74,7 +74,7 @@ def run(
             if logger is not None:
                 for row in state.history[before:]:
                     logger.log(row)
-            bar.show(task.done(state), _where(task, state), _words(state))
+            bar.show(task.done(state), _where(task, state), _words(state), _stage(task, state))
             keeper.maybe(state, task.done(state), epoch_ended=len(state.history) > before)
         if not state.finished:
             state = replace(state, stopped="interrupted")
@@ -138,6 +138,11 @@ def _where(task: Task, state: RunState) -> str:
     phase = task.phase_of(state)
     restart = f"restart {state.restart + 1}/{task.restarts}, " if task.restarts > 1 else ""
     return f"{restart}{phase.name} {min(state.epoch + 1, phase.epochs)}/{phase.epochs}"
+
+
+def _stage(task: Task, state: RunState) -> str:
+    """Name what has programs of its own to compile: the first epoch of a phase, and all the others."""
+    return f"{task.phase_of(state).name} {state.epoch > 0}"
 
 
 def _words(state: RunState) -> str:

@@ -22,6 +22,7 @@ from latentry.training.checkpoint import (
     RunFiles,
     canonical,
     holds_run,
+    manifest_text,
     named_files,
     old_place,
     sha256,
@@ -125,10 +126,11 @@ class RunFolder:
         files = {name: versioned(name, checksum) for name, checksum in checksums.items()}
         manifest = {"format": FORMAT, **run.manifest, "files": files, "checksums": checksums}
         manifest["checksum"] = sha256(canonical(manifest))
+        text = manifest_text(manifest, self.path / MANIFEST)
         for name, content in parts.items():
             replace_file(self.path / files[name], content)
         sync_folder(self.path)
-        replace_file(self.path / MANIFEST, json.dumps(manifest, indent=1).encode())
+        replace_file(self.path / MANIFEST, text.encode())
         sync_folder(self.path)
         return set(files.values())
 

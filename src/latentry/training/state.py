@@ -11,10 +11,29 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PyTree
 
-from latentry.training.history import Row
+from latentry.json_forms import Schema
+from latentry.training.history import Row, from_plain, to_plain
 from latentry.training.phase import Metrics, Module
 
-__all__ = ["RunState"]
+__all__ = ["COUNTERS", "RunState"]
+
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
+_FLAG = {"type": "boolean"}
+_SCORE = {"anyOf": [{"type": ["number", "null"]}, {"type": "string", "enum": ["inf", "-inf"]}]}
+_FIELDS: Schema = {
+    **dict.fromkeys(("restart", "phase", "epoch", "step", "waited", "champion_restart"), _COUNT),
+    **dict.fromkeys(("best_score", "champion_score"), _SCORE),
+    **dict.fromkeys(("last_phase", "finished", "has_best", "has_champion"), _FLAG),
+    "stopped": {"type": "string", "enum": ["running", "epochs", "patience", "interrupted"]},
+    "metrics": {"type": "array", "items": {"type": "string"}, "maxItems": 1000},
+}
+_LATER: Schema = {"lengthened": _COUNT, "ended": {**_COUNT, "maximum": 10_000}}  # older folders have none of these
+COUNTERS: Schema = {
+    "type": "object",
+    "required": list(_FIELDS),
+    "properties": {**_FIELDS, **_LATER},
+    "additionalProperties": False,
+}  # what RunState.counters returns
 
 
 @dataclass(frozen=True)
@@ -56,9 +75,9 @@ class RunState:
             "phase": self.phase,
             "epoch": self.epoch,
             "step": self.step,
-            "best_score": _plain(self.best_score),
+            "best_score": to_plain(self.best_score),
             "waited": self.waited,
-            "champion_score": _plain(self.champion_score),
+            "champion_score": to_plain(self.champion_score),
             "champion_restart": self.champion_restart,
             "lengthened": self.lengthened,
             "last_phase": self.last_phase,
@@ -93,7 +112,7 @@ class RunState:
         ended = tuple(trees[f"ended{number}"] for number in range(counters.get("ended", 0)))
         trees = {name: tree for name, tree in trees.items() if not name.startswith("ended")}
         for score in ("best_score", "champion_score"):
-            plain[score] = math.nan if plain[score] is None else plain[score]
+            plain[score] = from_plain(plain[score])
         return cls(**trees, **plain, ended=ended, history=tuple(history))
 
     def fresh_epoch(self, **changes: Any) -> RunState:
@@ -107,7 +126,3 @@ class RunState:
         """
         zeros = {name: jnp.zeros(()) for name in self.sums}
         return replace(self, sums=zeros, rows=jnp.zeros(()), step=0, **changes)
-
-
-def _plain(score: float) -> float | None:
-    return None if math.isnan(score) else score

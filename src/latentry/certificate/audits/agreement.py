@@ -15,7 +15,7 @@ from latentry.contracts import KeepsFitRecord
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability import agreement
 
-__all__ = ["history_of", "restart_losses", "restarts_agree"]
+__all__ = ["distinct_fits", "history_of", "restart_losses", "restarts_agree"]
 
 _AGREE = 0.9  # adjusted Rand index of two fits that count as the same
 
@@ -29,13 +29,37 @@ def restarts_agree(subject: Subject) -> Iterator[tuple[str, Verdict]]:
     Returns:
         One claim at most; none without restarts.
     """
-    fits = (subject, *subject.others)
+    fits = distinct_fits(subject)
     if len(fits) < 2:
         return
     if subject.clusters is not None and all(one.clusters is not None for one in fits):
         yield "restarts agree", _same_clusters([one.clusters.most_likely for one in fits if one.clusters is not None])
     elif subject.latents is not None:
         yield "restarts agree", agreement([one.latents.mean for one in fits if one.latents is not None]).verdict
+
+
+def distinct_fits(subject: Subject) -> tuple[Subject, ...]:
+    """Return this fit and those that are not one of the others once more: a fit that was given twice agrees with itself.
+
+    Args:
+        subject: Rows and their latents, of several fits.
+
+    Returns:
+        Fits of which no two have the same numbers.
+    """
+    fits = [subject]
+    for other in subject.others:
+        if not any(_equal(one, other) for one in fits):
+            fits.append(other)
+    return tuple(fits)
+
+
+def _equal(one: Subject, other: Subject) -> bool:
+    if one.latents is not None and other.latents is not None:
+        return np.array_equal(one.latents.mean, other.latents.mean)
+    if one.clusters is not None and other.clusters is not None:
+        return np.array_equal(one.clusters.probabilities, other.clusters.probabilities)
+    return False
 
 
 def _same_clusters(codes: list[np.ndarray]) -> Verdict:

@@ -13,7 +13,7 @@ from scipy.stats import chi2, ncx2
 from latentry import graphs
 from latentry.certificate.question import Number, Part
 from latentry.certificate.subject import Subject
-from latentry.contracts import HasGraph
+from latentry.contracts import CanBeOriented, HasGraph
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability import independent_rows
 from latentry.information import noncentrality
@@ -58,13 +58,14 @@ def causal(subject: Subject) -> Part | None:
         _of_independent_rows(_verdict(graph, table, subject), codes, subject),
         {},
         numbers,
-        tuple(_notes(pattern, stability, graph)),
+        (*_given(subject.model), *_notes(pattern, stability, graph)),
         ("equivalence class of a graph", _SEARCH),
         {
             "cpdag": pattern.to_json(),
             "edges": [list(e) for e in graph.edges],
             "strengths": [[a, b, value] for (a, b), value in strengths.items()],
             "outcomes": list(graph.outcomes),
+            "given": list(_given(subject.model)),
         },
     )
 
@@ -83,6 +84,14 @@ def graph_of(model: HasGraph) -> tuple[graphs.Graph, graphs.CPDAG]:
         return graph, graphs.cpdag(graph)
     both = cast(_GraphAndClass, graph)  # the other kind that a model may show
     return both.graph, both.cpdag
+
+
+def _given(model: HasGraph) -> tuple[str, ...]:
+    """Return what a user said of the graph after the fit: these arrows are not evidence."""
+    if not isinstance(model, CanBeOriented):
+        return ()
+    given: object = model.graph_.to_json().get("given")
+    return tuple(str(sentence) for sentence in given) if isinstance(given, list) else ()
 
 
 class _GraphAndClass(Protocol):
@@ -144,10 +153,11 @@ def _of_independent_rows(verdict: Verdict, codes: Mapping[str, np.ndarray], subj
     domain = subject.data.domain
     strata = None if domain is None or domain.is_continuous else domain.values
     rows = independent_rows([columns], strata, subject.data.units, subject.settings.level)
-    if not rows.refuted:
-        return replace(verdict, assumptions=(*verdict.assumptions, rows))
-    sentence = f"rows contradict an assumption: {rows.name} ({rows.note}). As if they were: {verdict.sentence}"
-    return Verdict("cannot say", sentence, verdict.evidence, "groups= or time=", verdict.power, (rows,))
+    against = next((one for one in rows if one.refuted), None)
+    if against is None:
+        return replace(verdict, assumptions=(*verdict.assumptions, *rows))
+    sentence = f"rows contradict an assumption: {against.name} ({against.note}). As if they were: {verdict.sentence}"
+    return Verdict("cannot say", sentence, verdict.evidence, "groups= or time=", verdict.power, rows)
 
 
 def misfit(graph: graphs.Graph, table: np.ndarray) -> float:

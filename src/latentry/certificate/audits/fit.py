@@ -18,7 +18,7 @@ from latentry.certificate.leading_components import flat, leading_columns, some_
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLikelihood, Reconstructs, Samples
-from latentry.data import Dataset, GaussianChannel, split_rows
+from latentry.data import Dataset, GaussianChannel, moments, split_rows
 from latentry.errors import DataError
 from latentry.evidence import Bound, Estimate, Verdict
 from latentry.identifiability import collapse, mcc
@@ -156,8 +156,9 @@ def by_unit(values: np.ndarray, data: Dataset) -> np.ndarray:
 def _plain_score(table: np.ndarray, seen: np.ndarray, half: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """Return the log density of the rest under independent Gaussian entries fitted to the half."""
     train = table[half][seen[half]]
-    scale = np.maximum(train.std(axis=0), 1e-3 * (train.std() or 1.0))
-    away = (np.where(seen[rest, None], table[rest], 0.0) - train.mean(axis=0)) / scale
+    mean, size = moments(train)
+    scale = np.maximum(size, 1e-3 * (float(moments(train.reshape(-1, 1))[1][0]) or 1.0))
+    away = (np.where(seen[rest, None], table[rest], 0.0) - mean) / scale
     score: np.ndarray = seen[rest] * (-0.5 * away**2 - np.log(scale) - 0.5 * np.log(2 * np.pi)).sum(axis=1)
     return score
 

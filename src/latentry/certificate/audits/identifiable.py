@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from latentry import identifiability
-from latentry.certificate.audits.agreement import restarts_agree
+from latentry.certificate.audits.agreement import distinct_fits, restarts_agree
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasLatentDistributions, HasLatentMixture, HasMixing
@@ -40,7 +40,7 @@ def identifiable(subject: Subject) -> Part:
         details["sufficient_changes"] = changes.to_json()
         methods.append("sufficient changes between domains")
     if isinstance(subject.model, HasMixing):
-        others = [other.model for other in subject.others if isinstance(other.model, HasMixing)]
+        others = [other.model for other in distinct_fits(subject)[1:] if isinstance(other.model, HasMixing)]
         fits = [subject.model, *others]
         level, seed = subject.settings.level, subject.settings.seed
         claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data, level=level, seed=seed).verdict
@@ -63,7 +63,7 @@ def _with_restarts(verdict: Verdict, subject: Subject) -> Verdict:
     if claim is None or verdict.status not in ("supported", "certified"):
         return verdict
     outcome: Outcome = "refuted" if claim.refuted else "not refuted"
-    same = Assumption(_SAME, outcome, f"{len(subject.others) + 1} fits from different seeds", note=claim.sentence)
+    same = Assumption(_SAME, outcome, f"{len(distinct_fits(subject))} fits from different seeds", note=claim.sentence)
     others = tuple(one for one in verdict.assumptions if one.name != identifiability.BEST_FIT.name)
     return _restated(verdict, (*others, same), claim.change)
 

@@ -18,7 +18,8 @@ _MOST = 4000  # rows that learn, and judge
 def beside_the_best_of_rows(subject: Subject, name: str, channel: Channel) -> tuple[dict[str, Number], Fields]:
     """Learn a natural latent on part of the audited rows, and bound its errors and those of a latent on the rest.
 
-    All bounds hold at once: the level is divided among both latents and all modalities.
+    All bounds hold at once, and in every mixture of domains that have labels: the level is divided among both latents and all
+    modalities.
 
     Args:
         subject: Rows and their latents.
@@ -32,7 +33,9 @@ def beside_the_best_of_rows(subject: Subject, name: str, channel: Channel) -> tu
         DataError: If the rows do not allow a fit.
     """
     rows = some_rows(len(subject.data), _MOST, subject.settings.seed)
-    data = subject.observables.with_domain(None).take(rows)
+    data = subject.observables.take(rows)
+    if data.domain is not None and data.domain.is_continuous:
+        data = data.with_domain(None)  # a student is held to each of several domains
     labels = tuple(one for one in data.names if is_label(data, one))
     seed, count = subject.settings.seed, 2 * len(data.names)
     answer = best(
@@ -47,7 +50,8 @@ def beside_the_best_of_rows(subject: Subject, name: str, channel: Channel) -> tu
     return _numbers(answer), {
         "latent": name,
         "values": answer.found.values,
-        "pooled": subject.data.domain is not None,
+        "mixtures": data.domain is not None,
+        "pooled": data.domain is None and subject.data.domain is not None,
         "rounded": not isinstance(channel, CategoricalChannel),
         "learned_on": len(answer.trained),
         "judged_on": len(answer.audited),
@@ -70,6 +74,7 @@ def _coded(data: Dataset, labels: tuple[str, ...]) -> Dataset:
         if not codes
         else Dataset(
             {name: codes.get(name, data[name]) for name in data.names},
+            domain=data.domain,
             groups=data.groups,
             time=data.time,
             observed=data.observed,

@@ -19,6 +19,7 @@ from latentry.certificate.leading_components import flat, is_label, rows_in_word
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
 from latentry.contracts import HasDoubts
+from latentry.data import unit_columns
 from latentry.evidence import Estimate, Verdict
 
 __all__ = ["variables"]
@@ -115,8 +116,7 @@ def _moved(one: _Variable, subject: Subject, blocks: np.ndarray) -> list[Fields]
         if np.dtype(data[name].dtype).kind not in "fiub" or is_label(data, name) or len(seen) < _FEWEST:
             continue
         table = flat(np.asarray(data[name])[seen])
-        spread = table.std(axis=0)
-        scaled = table / np.where(spread > 0, spread, 1.0) if np.asarray(data[name]).ndim == 2 else table
+        scaled = unit_columns(table) if np.asarray(data[name]).ndim == 2 else table
         whole, columns = explained(one.codes[seen], scaled, blocks[seen])
         rows.append({"modality": name, "column": name, "whole": True, "fraction": whole})
         if (

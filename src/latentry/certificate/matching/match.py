@@ -51,6 +51,8 @@ def match_latents(
 
     Agreement does not prove that latents are the true ones: all fits may share one bias.
 
+    Cost: one reading of the rows by each model; models² · rows · latents², and latents³ for each pairing.
+
     Args:
         models: Fitted models; or latents of the same rows that were made elsewhere, as channels, arrays (rows, latents) or
             columns by name. They may differ in seed, training rows, kind, and number of latents.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 
 from latentry.certificate.certificate import Certificate
@@ -12,6 +11,7 @@ from latentry.certificate.report.page import STYLE
 from latentry.certificate.report.variable_pictures import variable_pictures
 from latentry.certificate.statements import Statement
 from latentry.certificate.subject import Subject
+from latentry.html_text import escaped, whole_page
 
 __all__ = ["comparison_page"]
 
@@ -33,21 +33,20 @@ def comparison_page(
     Returns:
         HTML.
     """
-    name = html.escape(title or f"{len(certificates)} latents side by side")
+    name = title or f"{len(certificates)} latents side by side"
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = [[html.escape(row.get(column, "")) for column in columns] for row in rows]
+    cells = [[escaped(row.get(column, "")) for column in columns] for row in rows]
     each = "".join(_one(latent, one, shown) for latent, (one, shown) in certificates.items())
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
-        f"<title>{name}</title><style>{STYLE}</style></head><body><header><h1>{name}</h1></header>"
+    content = (
+        f"<header><h1>{escaped(name)}</h1></header>"
         f'<section class="card top" id="compared"><h2>Side by side</h2><p class="question">In nats, on the same new rows; '
         f"estimates with 95 % intervals, naturality errors between bounds.</p>{table(columns, cells)}</section>"
         f'<section class="card top" id="apart"><h2>What tells them apart</h2>{statement_items(statements)}</section>'
-        f"{each}</body></html>\n"
+        f"{each}"
     )
+    return whole_page(name, STYLE, content)
 
 
 def _one(latent: str, certificate: Certificate, shown: Subject | None) -> str:
     pictures = variable_pictures(shown) if shown else {}
-    return f"<details><summary><b>{html.escape(latent)}</b></summary>{found_box(certificate, pictures)}</details>"
+    return f"<details><summary><b>{escaped(latent)}</b></summary>{found_box(certificate, pictures)}</details>"

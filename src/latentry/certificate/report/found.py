@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 
 from latentry.certificate.certificate import Certificate
 from latentry.certificate.report.html_pieces import bullets, chip
 from latentry.certificate.statements import Statement
+from latentry.html_text import escaped
 
 __all__ = ["found_box", "statement_items"]
 
@@ -49,7 +49,7 @@ def _groups(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Stateme
 
 
 def _group(title: str, statements: Sequence[Statement], pictures: Mapping[str, str]) -> str:
-    head = f"<h3>{html.escape(title[:1].upper() + title[1:])}</h3>" if title else ""
+    head = f"<h3>{escaped(title[:1].upper() + title[1:])}</h3>" if title else ""
     first = _FIRST if title in pictures else 2 * _FIRST
     shown, folded = statements[:first], statements[first:]
     more = f"<details><summary>{len(folded)} more</summary>{statement_items(folded)}</details>" if folded else ""
@@ -67,7 +67,7 @@ def statement_items(statements: Sequence[Statement]) -> str:
         HTML.
     """
     return "".join(
-        f'<div class="statement" data-topic="{one.topic}">{chip(one.grade)}<p>{html.escape(one.sentence)}</p></div>'
+        f'<div class="statement" data-topic="{escaped(one.topic)}">{chip(one.grade)}<p>{escaped(one.sentence)}</p></div>'
         for one in statements
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 from collections.abc import Iterator
 from functools import partial
@@ -21,6 +20,7 @@ from latentry.certificate.report.strips import average, strips
 from latentry.certificate.report.variable_pictures import looks_of
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn, HasGraph
+from latentry.html_text import embedded_json, escaped
 from latentry.streams import stream
 
 __all__ = ["gallery"]
@@ -60,7 +60,7 @@ def _explorer(subject: Subject, looks: dict[str, Look]) -> str:
         f'<div class="row controls">{choices}</div><div class="explorer"><div>{plot(axes, colours[0])}'
         f'<div id="legend" class="row note">{_legend(colours[0])}</div></div>'
         '<div id="panel" class="panel" aria-live="polite">Hover or tap a point to see its row.</div></div>'
-        f'<script type="application/json" id="points">{_embedded(payload)}</script>'
+        f'<script type="application/json" id="points">{_record(payload)}</script>'
     )
     what = "Posterior means" if subject.latents is not None else "The two leading components of the data"
     count = (
@@ -71,9 +71,8 @@ def _explorer(subject: Subject, looks: dict[str, Look]) -> str:
     return card("Latent space", f"{what} of {count}.", body, wide=True)
 
 
-def _embedded(payload: Fields) -> str:
-    """Return JSON that cannot end the script element it stands in."""
-    return json.dumps(payload, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+def _record(payload: Fields) -> str:
+    return embedded_json(json.dumps(payload, ensure_ascii=False, allow_nan=False))
 
 
 def _axes(subject: Subject) -> list[Fields]:
@@ -157,15 +156,15 @@ def _contents(subject: Subject, looks: dict[str, Look]) -> Fields:
 
 def _select(name: str, label: str, options: list[str], chosen: int) -> str:
     marks = [" selected" if i == chosen else "" for i in range(len(options))]
-    items = "".join(f'<option value="{i}"{marks[i]}>{html.escape(option)}</option>' for i, option in enumerate(options))
-    return f'<label>{label} <select id="{name}">{items}</select></label>'
+    items = "".join(f'<option value="{i}"{marks[i]}>{escaped(option)}</option>' for i, option in enumerate(options))
+    return f'<label>{escaped(label)} <select id="{name}">{items}</select></label>'
 
 
 def _legend(colour: Fields) -> str:
     kind = "s" if colour["ordered"] else "c"
     keys = [f'<svg width="14" height="10"><path class="key {kind}{i % 8}" d="M4 5h6"/></svg>' for i in range(8)]
     return "".join(
-        f'<span class="row">{keys[i % 8]}{html.escape(label)}</span>' for i, label in enumerate(colour["labels"])
+        f'<span class="row">{keys[i % 8]}{escaped(label)}</span>' for i, label in enumerate(colour["labels"])
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Sequence
 
 from latentry.certificate.question import Number
 from latentry.evidence import Bound
+from latentry.html_text import escaped
 
 __all__ = ["MARKS", "bullets", "card", "chip", "number_words", "table"]
 
@@ -29,9 +29,9 @@ def card(title: str, question: str, body: str, *, wide: bool = False, long: bool
         HTML.
     """
     classes = "card" + (" wide" if wide else "") + (" long" if long else "")
-    asked = f'<p class="question">{html.escape(question)}</p>' if question else ""
-    mark = f' id="{name}"' if name else ""
-    return f'<section class="{classes}"{mark}><h2>{html.escape(title)}</h2>{asked}{body}</section>'
+    asked = f'<p class="question">{escaped(question)}</p>' if question else ""
+    mark = f' id="{escaped(name)}"' if name else ""
+    return f'<section class="{classes}"{mark}><h2>{escaped(title)}</h2>{asked}{body}</section>'
 
 
 def chip(status: str, word: str = "") -> str:
@@ -44,7 +44,7 @@ def chip(status: str, word: str = "") -> str:
     Returns:
         HTML.
     """
-    return f'<span class="chip {status.replace(" ", "-")}">{MARKS[status]} {html.escape(word or status)}</span>'
+    return f'<span class="chip {escaped(status.replace(" ", "-"))}">{MARKS[status]} {escaped(word or status)}</span>'
 
 
 def bullets(sentences: Iterable[str]) -> str:
@@ -56,7 +56,7 @@ def bullets(sentences: Iterable[str]) -> str:
     Returns:
         HTML; empty for none.
     """
-    items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
+    items = "".join(f"<li>{escaped(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""
 
 
@@ -71,7 +71,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[
     Returns:
         HTML.
     """
-    top = "".join(f"<th>{html.escape(title)}</th>" for title in head)
+    top = "".join(f"<th>{escaped(title)}</th>" for title in head)
     body = "".join(
         "<tr>"
         + "".join(f"<td{' class=number' if i in numbers else ''}>{cell}</td>" for i, cell in enumerate(row))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from latentry.html_text import escaped, shortened
 
 __all__ = ["Bar", "Span", "bars", "spans"]
 
@@ -50,8 +51,8 @@ class _Scale:
         return self.left + min(max(value, 0.0), self.top) / self.top * (_WIDTH - _RIGHT - self.left)
 
     def name(self, name: str, y: float) -> str:
-        shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-        return f'<text class="label" x="{self.left - 8:.1f}" y="{y + 11}" text-anchor="end">{html.escape(shown)}</text>'
+        shown = escaped(shortened(name, _LONGEST))
+        return f'<text class="label" x="{self.left - 8:.1f}" y="{y + 11}" text-anchor="end">{shown}</text>'
 
 
 def bars(rows: Sequence[Bar], unit: str) -> str:
@@ -115,11 +116,12 @@ def _span(row: Span, y: float, scale: _Scale) -> list[str]:
     dash = ' stroke-dasharray="1 13"' if row.high is None else ""
     words = "no upper bound" if row.high is None else f"≤ {row.high:.2g}"
     words = f"≥ {row.low:.2g}" if row.status == "refuted" and row.low is not None else words
-    title = html.escape(f"{row.name}: {row.status}, {words} nats")
+    title = escaped(f"{row.name}: {row.status}, {words} nats")
+    kind = escaped(row.status.replace(" ", "-"))
     beside = words if row.high is not None or row.status == "refuted" else "?"
     return [
         scale.name(row.name, y - 7),
-        f'<path class="span {row.status.replace(" ", "-")}"{dash} d="M{low:.1f} {y}H{high:.1f}"><title>{title}</title></path>',
+        f'<path class="span {kind}"{dash} d="M{low:.1f} {y}H{high:.1f}"><title>{title}</title></path>',
         f'<text class="tick" x="{high + 9:.1f}" y="{y + 4}">{beside}</text>',
     ]
 
@@ -132,7 +134,7 @@ def _framed(marks: list[str], rows: int, scale: _Scale, unit: str) -> str:
         grid.append(f'<line class="grid-line" x1="{x:.1f}" x2="{x:.1f}" y1="4" y2="{bottom}"/>')
         grid.append(f'<text class="tick" x="{x:.1f}" y="{bottom + 14}" text-anchor="middle">{value:.3g}</text>')
     middle = (scale.left + _WIDTH - _RIGHT) / 2
-    words = f'<text class="tick" x="{middle:.1f}" y="{bottom + 30}" text-anchor="middle">{html.escape(unit)}</text>'
+    words = f'<text class="tick" x="{middle:.1f}" y="{bottom + 30}" text-anchor="middle">{escaped(unit)}</text>'
     body = "".join([*grid, *marks, words])
     return f'<svg class="chart" viewBox="0 0 {_WIDTH} {bottom + _FOOT}" role="img">{body}</svg>'
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from functools import partial
 
 import numpy as np
@@ -12,6 +11,7 @@ from latentry.certificate.report.decoding import sampled, with_warnings
 from latentry.certificate.report.row_images import Look, drawing, look_of
 from latentry.certificate.subject import Subject
 from latentry.contracts import CanBeIntervenedOn, HasGraph
+from latentry.html_text import escaped
 
 __all__ = ["interventions"]
 
@@ -39,10 +39,10 @@ def interventions(subject: Subject) -> str:
         done = {name: value} if name else None
         first = subject.data.names[0]
         drawn, said = with_warnings(partial(sampled, model, _DRAWS, done, subject.settings.seed, first))
-        words = "".join(f'<p class="note">{html.escape(w[:1].upper() + w[1:])}</p>' for w in said)
+        words = "".join(f'<p class="note">{escaped(w[:1].upper() + w[1:])}</p>' for w in said)
         title = f"do({name} = {value})" if name else "nothing set"
         buttons.append(
-            f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{html.escape(title)}</button>'
+            f'<button data-do="{number}" aria-pressed="{str(number == 0).lower()}">{escaped(title)}</button>'
         )
         hidden = "" if number == 0 else " hidden"
         views.append(f'<div data-shows="{number}"{hidden}>{_generated(drawn, looks)}{words}</div>')
@@ -60,5 +60,5 @@ def _generated(arrays: dict[str, np.ndarray], looks: dict[str, Look]) -> str:
         some = (
             "" if look.kind != "image" else "".join(f"<figure>{drawing(look, row)}sample</figure>" for row in rows[:5])
         )
-        parts.append(f'<div class="strip"><figure>{average}average {html.escape(look.name)}</figure>{some}</div>')
+        parts.append(f'<div class="strip"><figure>{average}average {escaped(look.name)}</figure>{some}</div>')
     return "".join(parts)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
-
 import numpy as np
 
 from latentry.certificate.question import Fields
+from latentry.html_text import escaped, shortened
 
 __all__ = ["BOX", "plot"]
 
@@ -31,7 +30,8 @@ def plot(axes: list[Fields], colour: Fields) -> str:
         marks = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(x[codes == i], y[codes == i], strict=True))
         paths.append(f'<path class="dots {kind}{i % 8}" d="{marks}"/>')
     middle = (BOX["left"] + BOX["right"]) / 2
-    name = f'<text class="label" x="{middle}" y="{BOX["bottom"] + 38}" text-anchor="middle">{html.escape(axes[0]["name"])}</text>'
+    shown = escaped(shortened(axes[0]["name"], 60))
+    name = f'<text class="label" x="{middle}" y="{BOX["bottom"] + 38}" text-anchor="middle">{shown}</text>'
     return (
         f'<svg id="plot" class="chart" viewBox="0 0 {BOX["width"]} {BOX["height"]}" role="img" aria-label="latent space">'
         f'<g id="axes">{name}</g><g id="dots">{"".join(paths)}</g><circle id="here" r="7" hidden=""/></svg>'

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
 from latentry.certificate.opening import Opening, OpeningTable
 from latentry.certificate.report.html_pieces import bullets, table
+from latentry.html_text import escaped
 
 __all__ = ["opening_box"]
 
@@ -22,11 +21,11 @@ def opening_box(opening: Opening | None) -> str:
     if opening is None:
         return ""
     tables = "".join(_table(one) for one in opening.tables)
-    words = f"<p>{html.escape(opening.paragraph)}</p>"
+    words = f"<p>{escaped(opening.paragraph)}</p>"
     why = f"<h3>How it was decided</h3>{bullets(opening.sentences)}" if opening.sentences else ""
-    return f'<section class="card top" id="opening"><h2>{html.escape(opening.title)}</h2>{words}{why}{tables}</section>'
+    return f'<section class="card top" id="opening"><h2>{escaped(opening.title)}</h2>{words}{why}{tables}</section>'
 
 
 def _table(one: OpeningTable) -> str:
-    cells = [[html.escape(cell) for cell in row] for row in one.rows]
-    return f"<h3>{html.escape(one.title)}</h3>{table(one.head, cells)}"
+    cells = [[escaped(cell) for cell in row] for row in one.rows]
+    return f"<h3>{escaped(one.title)}</h3>{table(one.head, cells)}"

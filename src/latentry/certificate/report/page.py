@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
 from latentry.certificate.certificate import Certificate
@@ -14,6 +13,7 @@ from latentry.certificate.report.sections import cards, closing, top_box
 from latentry.certificate.report.variable_pictures import variable_pictures
 from latentry.certificate.statements import joined
 from latentry.certificate.subject import Subject
+from latentry.html_text import embedded_json, escaped, whole_page
 
 __all__ = ["STYLE", "page_of"]
 
@@ -39,16 +39,14 @@ def page_of(certificate: Certificate, subject: Subject | None, title: str = "", 
     shown = variable_pictures(subject) if subject is not None else {}
     images = {"causal": interventions(subject)} if subject is not None else {}
     body = "".join([*drawn, *cards(certificate, images), *closing(certificate)])
-    record = certificate.to_json().replace("<", "\\u003c")  # no text in it can end the script element
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
-        f"<title>{html.escape(name)}</title><style>{STYLE}</style></head><body>"
-        f"<header><div><h1>{html.escape(name)}</h1><p class='lead'>{html.escape(_lead(certificate))}</p></div>"
+    record = embedded_json(certificate.to_json())
+    content = (
+        f"<header><div><h1>{escaped(name)}</h1><p class='lead'>{escaped(_lead(certificate))}</p></div>"
         "<button id='theme' class='controls'>Dark</button></header>"
         f"{opening_box(opening)}{top_box(certificate, shown)}<main class='grid'>{body}</main>"
-        f"<script type='application/json' id='certificate'>{record}</script><script>{_SCRIPT}</script></body></html>\n"
+        f"<script type='application/json' id='certificate'>{record}</script>"
     )
+    return whole_page(name, STYLE, content, _SCRIPT)
 
 
 def _lead(certificate: Certificate) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import html
 import struct
 import zlib
 from dataclasses import dataclass
 
 import numpy as np
+
+from latentry.html_text import escaped
 
 __all__ = ["Look", "look_of", "drawing", "png", "scaled", "short", "shrunk", "sprite", "thinned"]
 
@@ -62,14 +63,14 @@ def drawing(look: Look, row: np.ndarray, beside: np.ndarray | None = None) -> st
         HTML.
     """
     if look.kind == "image":
-        return f'<img class="picture" alt="{html.escape(look.name)}" src="{png(scaled(look, row))}">'
+        return f'<img class="picture" alt="{escaped(look.name)}" src="{png(scaled(look, row))}">'
     if look.kind == "curve":
         others = "" if beside is None else "".join(f'<path class="faint" d="{_curve(look, one)}"/>' for one in beside)
         line = f'<path d="{_curve(look, row)}"/>'
         return f'<svg class="spark" viewBox="-2 -2 104 44" preserveAspectRatio="none" role="img">{others}{line}</svg>'
     values = np.asarray(row, dtype=float).ravel()[: len(look.columns)]
     cells = "".join(
-        f"<tr><td>{html.escape(n)}</td><td>{short(v)}</td></tr>" for n, v in zip(look.columns, values, strict=True)
+        f"<tr><td>{escaped(n)}</td><td>{short(v)}</td></tr>" for n, v in zip(look.columns, values, strict=True)
     )
     return f'<table class="means">{cells}</table>'
 

@@ -15,7 +15,8 @@ label();
 const holder = $("points");
 if (holder) {
   const p = JSON.parse(holder.textContent), plot = $("plot"), dots = $("dots"), here = $("here"), panel = $("panel");
-  const box = p.box, escape = (t) => String(t).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const box = p.box, unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+  const escape = (t) => String(t).replace(unseen, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   let x = 0, y = Math.min(1, p.axes.length - 1), at = [];
   const span = (values) => { const low = Math.min(...values), high = Math.max(...values), m = 0.03 * (high - low) || 0.5; return [low - m, high + m]; };
   const place = (axis, low, high) => { const [a, b] = span(p.axes[axis].values); return p.axes[axis].values.map((v) => low + (v - a) / (b - a) * (high - low)); };

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -19,6 +18,7 @@ from latentry.certificate.report.found import found_box
 from latentry.certificate.report.html_pieces import bullets, card, chip, number_words, table
 from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Assumption, Estimate, Verdict
+from latentry.html_text import escaped
 
 __all__ = ["cards", "closing", "top_box"]
 
@@ -35,22 +35,22 @@ def top_box(certificate: Certificate, pictures: Mapping[str, str] = MappingProxy
     """
     alarm = ""
     if not certificate.trusted:
-        alarm = f'<div class="alarm" role="alert"><b>{html.escape(_sentence(certificate["controls"].verdict.sentence))}</b></div>'
+        alarm = f'<div class="alarm" role="alert"><b>{escaped(_sentence(certificate["controls"].verdict.sentence))}</b></div>'
     lines = "".join(_line(part) for part in certificate.parts.values())
     answers = f'<section class="card top" id="verdicts"><h2>The answers behind it</h2>{lines}</section>'
     return f"{alarm}{found_box(certificate, pictures)}{answers}"
 
 
 def _line(part: Part) -> str:
-    words = html.escape(_sentence(part.verdict.sentence) + _power(part.verdict))
-    line = f'<div class="verdict" data-part="{part.name}"><b>{part.name}</b>{chip(part.answer)}<p>{words}</p></div>'
+    words, name = escaped(_sentence(part.verdict.sentence) + _power(part.verdict)), escaped(part.name)
+    line = f'<div class="verdict" data-part="{name}"><b>{name}</b>{chip(part.answer)}<p>{words}</p></div>'
     return line + "".join(_subline(name, claim) for name, claim in part.lines.items())
 
 
 def _subline(name: str, claim: Verdict) -> str:
     """Return the line of one of several latents that the part asked about."""
-    words = html.escape(_sentence(claim.sentence) + _power(claim))
-    return f'<div class="verdict one"><span>{html.escape(name)}</span>{chip(claim.status)}<p>{words}</p></div>'
+    words = escaped(_sentence(claim.sentence) + _power(claim))
+    return f'<div class="verdict one"><span>{escaped(name)}</span>{chip(claim.status)}<p>{words}</p></div>'
 
 
 def _power(verdict: Verdict) -> str:
@@ -82,7 +82,7 @@ def cards(certificate: Certificate, images: dict[str, str]) -> Iterator[str]:
     for name, part in sorted(certificate.parts.items(), key=lambda item: AUDITS[item[0]].place):
         chart = drawn[name](part) if name in drawn else ""
         body = chart + images.get(name, "") + bullets(part.notes) + _assumptions(part) + _numbers(part)
-        words = f"<p>{chip(part.answer)} {html.escape(_sentence(part.verdict.sentence))}</p>"
+        words = f"<p>{chip(part.answer)} {escaped(_sentence(part.verdict.sentence))}</p>"
         yield card(AUDITS[name].title, part.question, words + body, long=True)
         if part.details.get("physics"):
             yield _physics(part)
@@ -92,9 +92,9 @@ def _assumptions(part: Part) -> str:
     """Return what the answer takes for granted, each with its test or named as untested."""
     rows = [
         [
-            html.escape(_sentence(one.name)),
+            escaped(_sentence(one.name)),
             f"{chip('cannot say' if one.outcome == 'untested' else one.outcome, one.outcome)}<br>{_tested(one)}",
-            html.escape("; ".join(filter(None, (one.test, one.note)))),
+            escaped("; ".join(filter(None, (one.test, one.note)))),
         ]
         for one in part.tested
     ]
@@ -112,10 +112,10 @@ def _tested(one: Assumption) -> str:
 
 def _numbers(part: Part) -> str:
     """Return every claim and number behind a verdict, folded away."""
-    rows = [[html.escape(name), chip(v.status), html.escape(_sentence(v.sentence))] for name, v in part.claims.items()]
+    rows = [[escaped(name), chip(v.status), escaped(_sentence(v.sentence))] for name, v in part.claims.items()]
     claims = table(("claim", "answer", "why"), rows) if rows and part.name != "controls" else ""
     figures = [
-        [html.escape(name), html.escape(number_words(n)), html.escape(n.method), "" if n.n in (None, 0) else str(n.n)]
+        [escaped(name), escaped(number_words(n)), escaped(n.method), "" if n.n in (None, 0) else escaped(n.n)]
         for name, n in part.numbers.items()
     ]
     numbers = table(("quantity", "value", "method", "rows"), figures, numbers=(1,)) if figures else ""
@@ -133,7 +133,7 @@ def _informative(part: Part) -> str:
             for name, e in result
             if isinstance(e, Estimate) and not math.isnan(float(e))
         ]
-        drawn.append(f"<h3>About {html.escape(about)}</h3>{bars(shown, 'nats, with 95 % intervals')}" if shown else "")
+        drawn.append(f"<h3>About {escaped(about)}</h3>{bars(shown, 'nats, with 95 % intervals')}" if shown else "")
     return "".join(drawn)
 
 
@@ -143,7 +143,7 @@ def _natural(part: Part) -> str:
     drawn = []
     for claims in latents:
         name = claims[0]["latent"]
-        title = f"<h3>{html.escape(_sentence(name))}</h3>" if len(latents) > 1 else ""
+        title = f"<h3>{escaped(_sentence(name))}</h3>" if len(latents) > 1 else ""
         result = [
             Span(f"{row['error'].replace(' error', '')}, {row['place']}", row["lower"], row["upper"], row["status"])
             for row in claims
@@ -200,11 +200,11 @@ def _physics(part: Part) -> str:
     for (modality, per), same in groupby(part.details["physics"], key=lambda row: (row["modality"], row["per"])):
         rows = [*same]
         cells = [
-            [html.escape(_place(per, i)), *(_with_error(row["values"][i]) for row in rows)]
+            [escaped(_place(per, i)), *(_with_error(row["values"][i]) for row in rows)]
             for i in range(len(rows[0]["values"]))
         ]
         head = ("", *(row["parameter"] for row in rows))
-        drawn.append(f"<h3>{html.escape(modality)}</h3>{table(head, cells, numbers=range(1, len(head)))}")
+        drawn.append(f"<h3>{escaped(modality)}</h3>{table(head, cells, numbers=range(1, len(head)))}")
     words = (
         "What the decoder of a modality is made of, fitted on the rows of the fit; standard errors take rows as units."
     )
@@ -233,7 +233,7 @@ def _column(history: Sequence[Fields], name: str) -> np.ndarray:
 
 def _controls(part: Part) -> str:
     rows = [
-        [html.escape(name), "<b>✗ wrong</b>" if v.refuted else "✓ as expected", html.escape(_sentence(v.sentence))]
+        [escaped(name), "<b>✗ wrong</b>" if v.refuted else "✓ as expected", escaped(_sentence(v.sentence))]
         for name, v in part.claims.items()
     ]
     return table(("control", "came out", "what was seen"), rows)
@@ -280,14 +280,14 @@ _TERMS = {
 
 def _glossary(level: float) -> str:
     """Return the grades and the few terms that the page uses."""
-    grades = [[chip(word), html.escape(meaning.format(level=100 * level))] for word, meaning in _WORDS.items()]
-    terms = [[html.escape(word), html.escape(meaning)] for word, meaning in _TERMS.items()]
+    grades = [[chip(word), escaped(meaning.format(level=100 * level))] for word, meaning in _WORDS.items()]
+    terms = [[escaped(word), escaped(meaning)] for word, meaning in _TERMS.items()]
     return table(("word", "meaning"), [*grades, *terms])
 
 
 def _methods(certificate: Certificate) -> str:
     used = bullets(method for method in certificate.methods if method != "latentry")
-    entries = f"<details><summary>BibTeX</summary><pre>{html.escape(certificate.citations())}</pre></details>"
+    entries = f"<details><summary>BibTeX</summary><pre>{escaped(certificate.citations())}</pre></details>"
     return f"<details><summary>Methods</summary>{used}</details>{entries}"
 
 
@@ -302,5 +302,5 @@ def _record(certificate: Certificate) -> str:
     }
     if "model" in certificate.subject:
         rows["model"] = " ".join(certificate.subject["model"].split())
-    body = table(("", ""), [[html.escape(k), html.escape(str(v))] for k, v in rows.items()])
+    body = table(("", ""), [[escaped(k), escaped(str(v))] for k, v in rows.items()])
     return body + '<p class="controls"><button id="save">Save certificate.json</button></p>'

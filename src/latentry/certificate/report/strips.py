@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from latentry.certificate.leading_components import flat
 from latentry.certificate.report.row_images import Look, drawing, short
 from latentry.certificate.subject import Subject
+from latentry.html_text import escaped
 
 __all__ = ["average", "strips"]
 
@@ -55,16 +55,16 @@ def strips(arrays: dict[str, np.ndarray], looks: dict[str, Look], names: Sequenc
             drawn.append(_figures(look, flat(arrays[look.name]), names))
             continue
         pairs = zip(names, arrays[look.name], strict=True)
-        title = f'<span class="note">{html.escape(look.name)}</span>' if len(looks) > 1 else ""
-        drawn.append(title + "".join(f"<figure>{drawing(look, row)}{html.escape(n)}</figure>" for n, row in pairs))
+        title = f'<span class="note">{escaped(look.name)}</span>' if len(looks) > 1 else ""
+        drawn.append(title + "".join(f"<figure>{drawing(look, row)}{escaped(n)}</figure>" for n, row in pairs))
     return "".join(f'<div class="strip">{part}</div>' for part in drawn)
 
 
 def _figures(look: Look, rows: np.ndarray, names: Sequence[str]) -> str:
     """Return one line for each column of a table, one place for each step or cluster."""
-    head = "".join(f"<th>{html.escape(n)}</th>" for n in ("", *names))
+    head = "".join(f"<th>{escaped(n)}</th>" for n in ("", *names))
     lines = "".join(
-        f"<tr><td>{html.escape(column)}</td>" + "".join(f"<td>{short(v)}</td>" for v in rows[:, i]) + "</tr>"
+        f"<tr><td>{escaped(column)}</td>" + "".join(f"<td>{short(v)}</td>" for v in rows[:, i]) + "</tr>"
         for i, column in enumerate(look.columns)
     )
     return f'<table class="means"><tr>{head}</tr>{lines}</table>'

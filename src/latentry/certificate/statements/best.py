@@ -36,7 +36,8 @@ def about_the_best(part: Part, called: str, level: float) -> Iterator[Statement]
     which = f"{name}, rounded to {told['values']} values," if told["rounded"] else name
     ends = f"redundancy errors of at most {at_most(found.value)} nats, {which} of at most {at_most(yours.value)}"
     rows = "these rows, all domains together," if told["pooled"] else "these rows"
-    sentence = f"The most natural latent that was learned from {rows} has {told['values']} values and {ends}."
+    where = ", in every mixture of the domains," if told.get("mixtures") else " and"
+    sentence = f"The most natural latent that was learned from {rows} has {told['values']} values{where} {ends}."
     yield Statement("natural", told["latent"], sentence, "certified", None, yours.value, "nats", None, 1 - level)
     yield Statement(
         "natural", told["latent"], _apart(gap, which), "measured", gap.low, gap.high, "nats", None, gap.confidence

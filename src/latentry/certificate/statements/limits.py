@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from latentry.certificate.on_trust import MADE_WITHOUT
 from latentry.certificate.question import MIXED, Fields, Part
 from latentry.certificate.statements.natural import naturality_errors
 from latentry.certificate.statements.statement import are, at_least, at_most, capital, joined
@@ -41,6 +42,7 @@ def _limits(parts: Mapping[str, Part], name: str, epsilon: float) -> Iterator[st
     if worthless(parts):
         yield f"That {name} {are(name)} of any use for these data: nothing beyond chance was found in any modality."
     yield from _contradicted(parts)
+    yield from _on_trust(parts, name)
     yield from _not_true(parts, name)
     if "variables" in parts:
         yield from _warned(parts["variables"])
@@ -64,6 +66,13 @@ def _contradicted(parts: Mapping[str, Part]) -> Iterator[str]:
     for one in contradicted(parts):
         note = f" To do: {one.note}." if one.note else ""
         yield f"That the intervals hold: they take for granted that {one.name}, which rows contradict.{note}"
+
+
+def _on_trust(parts: Mapping[str, Part], name: str) -> Iterator[str]:
+    """Say that nothing is known of the rows that made the latents, where an answer rests on that."""
+    if any(MADE_WITHOUT in part.verdict.assumptions for part in parts.values()):
+        made = f"which rows had a part in making {name}, and these rows may agree because of it"
+        yield f"That new rows would say the same: nothing is known about {made}. To do: {MADE_WITHOUT.note}."
 
 
 def _not_true(parts: Mapping[str, Part], name: str) -> Iterator[str]:

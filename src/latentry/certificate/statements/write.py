@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from latentry.certificate.question import Fields, Part
+from latentry.certificate.row_check import ABOUT_ROWS
 from latentry.certificate.statements.best import about_the_best
 from latentry.certificate.statements.found import about_dependence, about_factors, about_variables
 from latentry.certificate.statements.natural import about_naturality
@@ -92,11 +93,7 @@ def contradicted(parts: Mapping[str, Part]) -> tuple[Assumption, ...]:
         Each once.
     """
     refuted = {one.name: one for part in parts.values() for one in part.tested if one.refuted}
-    return tuple(
-        one
-        for name, one in refuted.items()
-        if name.startswith(("rows in their order do not depend", "rows are independent"))
-    )
+    return tuple(one for name, one in refuted.items() if name.startswith(ABOUT_ROWS))
 
 
 def silent_modalities(part: Part) -> tuple[list[str], list[str]]:
@@ -198,7 +195,7 @@ def _domains(parts: Mapping[str, Part], name: str) -> Iterator[Statement]:
     of = f"of the {whole:.2f} nats that name it"
     hides = f"No sign of the domain was found in {name}: {nats(told)} {of} ({_guessed(part)})."
     shows = f"The domain shows in {name}: {nats(told)} {of} ({_guessed(part)}){_which(part)}."
-    sentence = hides if told.low <= 0 and not part.details["noticed"] else shows
+    sentence = hides if told.low <= 0 and not part.details.get("noticed") else shows
     yield Statement("domain", "Λ", sentence, "measured", max(told.low, 0.0), max(told.high, 0.0), "nats", whole, 0.95)
     yield from _continuous(parts, whole)
     given = f"For equal {name.removeprefix('the ')}, "
@@ -254,12 +251,13 @@ def _identifiable(part: Part) -> Iterator[Statement]:
 def _graph(part: Part) -> Iterator[Statement]:
     strengths = [(a, b, value) for a, b, value in part.details.get("strengths", ())]
     directed = {tuple(edge) for edge in part.details.get("cpdag", {}).get("compelled", ())}
+    said = " (a direction that rests on what was given after the fit)" if part.details.get("given") else ""
     for a, b, value in strengths:
         how = part.numbers.get(f"share of draws that join {a} and {b}")
         again = (
             "" if not isinstance(how, Bound) else f"; {100 * how.value:.0f} % of searches on resampled rows join them"
         )
-        arrow = f"{a} → {b}" if (a, b) in directed else f"{a} — {b}, whose direction is open"
+        arrow = f"{a} → {b}{said}" if (a, b) in directed else f"{a} — {b}, whose direction is open"
         sentence = f"The graph joins {arrow}: {value:.2f} nats of dependence on new rows{again}."
         yield Statement("graph", f"{a}, {b}", sentence, "measured", value, value)
     if not strengths:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from latentry.data.columns import Coding
 from latentry.data.dataset import Dataset
 from latentry.data.files import csv, h5ad, npy, npz, parquet, zarr
+from latentry.data.files.limits import most_bytes, require_regular, require_room
+from latentry.data.files.objects import read_object
 from latentry.data.files.roles import Roles
+from latentry.data.files.said_roles import said_roles
+from latentry.data.files.survey import Seen
 from latentry.errors import DataError, LatentryError, nearest
 from latentry.whole_files import exchange, real_path, sync_folder, sync_tree
 
-__all__ = ["FORMATS", "TABLES", "read", "read_columns", "write"]
+__all__ = ["FORMATS", "TABLES", "Seen", "read", "read_columns", "survey", "write", "write_columns"]
 
 _Result = TypeVar("_Result")
 
@@ -23,11 +28,17 @@ _Result = TypeVar("_Result")
 class Format(Protocol):
     """A module that reads and writes one kind of file."""
 
+    def claimed(self, path: Path, most: float) -> float:
+        """Return the bytes that reading takes, from what the file says of itself; refuse what it cannot hold."""
+
     def read(self, path: Path, roles: Roles) -> Dataset:
         """Read a file."""
 
     def write(self, data: Dataset, path: Path) -> None:
         """Write a file."""
+
+    def survey(self, path: Path, roles: Roles) -> list[Seen]:
+        """Say how each part of a file would be read."""
 
 
 class Table(Protocol):
@@ -50,23 +61,40 @@ TABLES: Mapping[str, Table] = {".csv": csv, ".parquet": parquet}
 
 
 def read(
-    path: str | Path,
+    path: str | Path | object,
     domain: str | Iterable[str] | None = None,
     *,
-    modalities: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
-    factors: Iterable[str] = (),
+    modalities: str | Iterable[str] | Mapping[str, str | Iterable[str]] | None = None,
+    factors: str | Iterable[str] = (),
     groups: str | None = None,
     time: str | None = None,
+    max_gb: float | None = None,
+    ids: str | None = None,
+    categories: str | Iterable[str] = (),
+    drop: str | Iterable[str] = (),
+    roles: str | Path | None = None,
+    coding: Mapping[str, Sequence[Coding]] | None = None,
 ) -> Dataset:
-    """Read a dataset from npz, npy, csv, parquet, zarr, h5ad or h5mu.
+    """Read a dataset from npz, npy, csv, parquet, zarr, h5ad or h5mu, or from a table in memory.
+
+    Cost: linear in the bytes of the file; zarr arrays stay on disk.
 
     Args:
-        path: The file; its ending names the format.
+        path: The file; its ending names the format. Or a data frame, AnnData, MuData, or an array or dataset of xarray.
         domain: The array or column that says which domain a row comes from; several columns for a continuous one.
-        modalities: The arrays to take as modalities (npz, zarr), or for tables a mapping from modality to its columns.
+        modalities: The arrays to take as modalities (npz, zarr), or a mapping from modality to its columns. In AnnData a
+            modality is also "layers/counts", "obsm/X_pca" or columns of obs; in MuData "rna/layers/counts".
         factors: Arrays or columns that hold true latent values.
         groups: The array or column that says which rows depend on each other: subject, plate, batch.
         time: The array or column of moments, where rows that are near in time depend on each other.
+        max_gb: Gigabytes (10^9 bytes) that the file may expand to in memory; half of this machine's memory by default. Nothing
+            is expanded of a file that claims more. Arrays of npy and zarr stay on disk and do not count.
+        ids: The array or column that names the rows.
+        categories: Columns of a table that hold labels, also where these are numbers.
+        drop: Arrays or columns to leave out.
+        roles: A toml file that says all this; by default the file data.toml in the same folder, if it names this file.
+            What the call says counts more.
+        coding: How columns that hold no numbers become numbers: `coding` of another dataset, so that both are read alike.
 
     A file that :meth:`latentry.Dataset.write` wrote says all this itself.
 
@@ -76,9 +104,36 @@ def read(
     Raises:
         DataError: By file, and by column or row where there is one.
     """
-    path = _existing(path)
-    roles = Roles.of(domain, modalities, factors, groups, time)
-    return _explained(path, lambda: _format(path).read(path, roles))
+    given = {
+        "domain": domain, "modalities": modalities, "factors": factors, "groups": groups, "time": time, "ids": ids,
+        "categories": categories, "drop": drop,
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None and value != ()}
+    if not isinstance(path, (str, Path)):
+        return read_object(path, Roles.of(**(said_roles(None, roles) | given), coding=coding))
+    found = _existing(path)
+    parts = Roles.of(**(said_roles(found, roles) | given), coding=coding)
+    form = _format(found)
+    return _explained(found, lambda: _within(found, max_gb, lambda: form.read(found, parts)))
+
+
+def survey(path: str | Path, **given: Any) -> list[Seen]:
+    """Say how each column or array of a file would be read, without reading it as data.
+
+    Args:
+        path: The file; its ending names the format.
+        given: Arguments of :func:`read`.
+
+    Returns:
+        A line for each.
+
+    Raises:
+        DataError: By file.
+    """
+    found = _existing(path)
+    roles = given.pop("roles", None)
+    parts = Roles.of(**(said_roles(found, roles) | {name: value for name, value in given.items() if value}))
+    return _explained(found, lambda: _format(found).survey(found, parts))
 
 
 def read_columns(path: str | Path) -> dict[str, np.ndarray]:
@@ -97,7 +152,15 @@ def read_columns(path: str | Path) -> dict[str, np.ndarray]:
     _format(path)
     if path.suffix not in TABLES:
         raise DataError(f"{path}: it is no table. Give csv or parquet.")
-    return _explained(path, lambda: TABLES[path.suffix].columns(path))
+    return _explained(path, lambda: _within(path, None, lambda: TABLES[path.suffix].columns(path)))
+
+
+def _within(path: Path, max_gb: float | None, reading: Callable[[], _Result]) -> _Result:
+    """Return the result of reading a regular file that claims no more than it may."""
+    most = most_bytes(max_gb)
+    require_regular(path, folder=path.suffix == ".zarr")
+    require_room(path, _format(path).claimed(path, most), most)
+    return reading()
 
 
 def _existing(path: str | Path) -> Path:
@@ -116,7 +179,7 @@ def _explained(path: Path, reading: Callable[[], _Result]) -> _Result:
         raise DataError(f"{path}: {problem}") from problem
     except Exception as problem:  # a damaged file may break its library anywhere
         raise DataError(
-            f"{path}: cannot be read as {path.suffix[1:]} ({problem}); "
+            f"{path}: cannot be read as {path.suffix[1:]} ({str(problem)[:500] or type(problem).__name__}); "
             "it may be cut short or of another kind. Write it again."
         ) from problem
 
@@ -135,11 +198,29 @@ def write(data: Dataset, path: str | Path) -> None:
     form = _format(path)
     if path.is_dir() and not (form is zarr and zarr.is_store(path)):
         raise DataError(f"{path}: a folder of another kind; nothing was written. Choose another place.")
+    _whole(path, lambda draft: form.write(data, draft))
+
+
+def write_columns(columns: Mapping[str, Sequence[object]], path: str | Path) -> None:
+    """Write a table of any columns as parquet; the file appears whole or not at all.
+
+    Args:
+        columns: By name, of equal length; None is missing.
+        path: The file.
+
+    Raises:
+        DataError: If the file cannot be written.
+    """
+    _whole(real_path(path), lambda draft: parquet.write_columns(columns, draft))
+
+
+def _whole(path: Path, writing: Callable[[Path], None]) -> None:
+    """Write a draft beside a place, and move it there when it is whole."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
             draft = Path(folder) / path.name
-            form.write(data, draft)
+            writing(draft)
             sync_tree(draft)
             _put(draft, path)
             sync_folder(path.parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from latentry.data.dataset import Dataset
+from latentry.data.files.annotated import NAME, ORDER, from_anndata, from_mudata, survey_annotated
+from latentry.data.files.h5_child import require_sound
 from latentry.data.files.roles import GROUPS, TIME, Roles
-from latentry.errors import DataError, MissingExtra, nearest
+from latentry.data.files.survey import Seen
+from latentry.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
-    import mudata
-    import pandas
     from anndata import AnnData
-
-_ORDER, _NAME = "@order", "latentry_modality"
 
 
 def _anndata() -> ModuleType:
@@ -50,72 +49,30 @@ def _repeated_names() -> Iterator[None]:
         yield
 
 
+def claimed(path: Path, most: float) -> float:
+    """Return nothing: a child process counts what it reads, and stops where it is too much."""
+    _anndata()
+    require_sound(path, most)
+    return 0.0
+
+
 def read(path: Path, roles: Roles) -> Dataset:
-    """Read ``X`` of each modality; ``domain`` and ``factors`` are columns of ``obs``."""
+    """Read ``X`` of each modality, or what the roles name; the others are columns of ``obs``."""
     if path.suffix == ".h5ad":
         with _repeated_names():
             table = _anndata().read_h5ad(path)
-        return _dataset({roles.only(str(table.uns.get(_NAME, "x"))): table}, table.obs_names, table.obs, roles)
+        return from_anndata(table, roles)
     with _mudata() as library:
-        several = library.read_h5mu(path)
-    for name in roles.modalities or ():
-        if name not in several.mod:
-            raise DataError(f"modalities={name!r}: there is no such modality{nearest(name, several.mod)}")
-    chosen = {
-        name: table for name, table in several.mod.items() if roles.modalities is None or name in roles.modalities
-    }
-    return _dataset(chosen, several.obs_names, _annotations_of(several), roles)
+        return from_mudata(library.read_h5mu(path), roles)
 
 
-def _annotations_of(several: mudata.MuData) -> pandas.DataFrame:
-    """Return the columns of the common ``obs``, and of the modalities' own where the common one lacks them."""
-    frame = several.obs.copy()
-    for table in several.mod.values():
-        for column in table.obs.columns:
-            if column not in several.obs.columns:
-                own = table.obs[column].reindex(frame.index)
-                frame[column] = frame[column].where(frame[column].notna(), own) if column in frame else own
-    return frame
-
-
-def _dataset(tables: Mapping[str, AnnData], rows: pandas.Index, annotations: pandas.DataFrame, roles: Roles) -> Dataset:
-    roles.check(annotations.columns, "obs column")
-    if _ORDER in annotations:  # MuData puts rows that a modality lacks last
-        order = np.argsort(annotations[_ORDER].to_numpy())
-        rows, annotations = rows[order], annotations.iloc[order]
-    domain = list(roles.domain) or [c for c in annotations.columns if c == "@domain" or c.startswith("@domain:")]
-    factors = {c: c for c in roles.factors} | {
-        c.removeprefix("@factor:"): c for c in annotations.columns if c.startswith("@factor:")
-    }
-    grouped, timed = (name or key for name, key in ((roles.groups, GROUPS), (roles.time, TIME)))
-    return Dataset(
-        {name: _values(table, rows) for name, table in tables.items()},
-        _annotation(annotations[domain]) if domain else None,
-        groups=_annotation(annotations[[grouped]]) if grouped in annotations else None,
-        time=_annotation(annotations[[timed]]) if timed in annotations else None,
-        factors={name: _annotation(annotations[[column]]) for name, column in factors.items()},
-        rows=list(rows),
-        columns={name: list(table.var_names) for name, table in tables.items()},
-    )
-
-
-def _values(table: AnnData, rows: pandas.Index) -> np.ndarray:
-    dense: np.ndarray = table.X.toarray() if hasattr(table.X, "toarray") else np.asarray(table.X)
-    if table.obs_names.equals(rows):
-        return dense  # also where names repeat, which is common in files of the field
-    place: np.ndarray = table.obs_names.get_indexer(rows)
-    if (place >= 0).all():
-        return np.asarray(dense[place])
-    spread = np.full((len(rows), dense.shape[1]), np.nan, dtype=np.result_type(dense.dtype, np.float32))
-    spread[place >= 0] = dense[place[place >= 0]]
-    return spread
-
-
-def _annotation(frame: pandas.DataFrame) -> np.ndarray:
-    values: np.ndarray = frame.to_numpy()[:, 0] if frame.shape[1] == 1 else frame.to_numpy(dtype=float)
-    if values.dtype != object or any(value is None or value != value for value in values.ravel().tolist()):
-        return values  # what is missing is reported by row
-    return np.array(values.tolist())
+def survey(path: Path, roles: Roles) -> list[Seen]:
+    """Say which matrices there are, and how each column of ``obs`` would be read."""
+    if path.suffix != ".h5ad":
+        with _mudata() as library:
+            return survey_annotated(library.read_h5mu(path), roles)
+    with _repeated_names():
+        return survey_annotated(_anndata().read_h5ad(path), roles)
 
 
 def write(data: Dataset, path: Path) -> None:
@@ -138,7 +95,7 @@ def _write(anndata: ModuleType, data: Dataset, path: Path) -> None:
         if len(tables) > 1 or not data.observed[data.names[0]].all():
             raise DataError(f"{path.name}: h5ad holds one modality without holes. Write h5mu instead.")
         table = tables[data.names[0]]
-        table.obs, table.uns[_NAME] = annotations, data.names[0]
+        table.obs, table.uns[NAME] = annotations, data.names[0]
         table.write_h5ad(path)
         return
     with _mudata() as library:
@@ -148,7 +105,7 @@ def _write(anndata: ModuleType, data: Dataset, path: Path) -> None:
 
 
 def _annotations(data: Dataset) -> dict[str, np.ndarray]:
-    columns: dict[str, np.ndarray] = {_ORDER: np.arange(len(data))}
+    columns: dict[str, np.ndarray] = {ORDER: np.arange(len(data))}
     if data.domain is not None and not data.domain.is_continuous:
         columns["@domain"] = data.domain.as_labels()
     elif data.domain is not None:

@@ -3,21 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from latentry.data.dataset import Dataset
+from latentry.data.files.limits import require_header
 from latentry.data.files.roles import Roles
+from latentry.data.files.survey import Seen
 from latentry.errors import DataError
+
+
+def claimed(path: Path, most: float) -> float:
+    """Return nothing: the array stays on disk. Its header must claim what is there."""
+    with open(path, "rb") as file:
+        header = read_header(file)
+        require_header(path.name, header, path.stat().st_size - file.tell())
+    return 0.0
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and type of an array from the header of a npy file, and stand behind it.
+
+    Args:
+        file: That begins with the header.
+
+    Returns:
+        Shape and type.
+
+    Raises:
+        DataError: If it is no such file.
+    """
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    version = np.lib.format.read_magic(file)
+    if version not in readers:
+        raise DataError(f"its header is of version {version}. Write it with numpy.save.")
+    shape, _, dtype = readers[version](file, max_header_size=10_000)
+    return shape, dtype
 
 
 def read(path: Path, roles: Roles) -> Dataset:
     """Read the array as a single modality, which stays on disk."""
     if roles.taken:
         raise DataError(
-            f"{path}: holds one array and no domain, groups, time or factors. Use Dataset(array, domain=...) or npz."
+            f"{path}: holds one array and no domain, groups, time, ids or factors. Use Dataset(array, domain=...) or npz."
         )
     return Dataset({roles.only(): np.load(path, mmap_mode="r", allow_pickle=False)})
+
+
+def survey(path: Path, roles: Roles) -> list[Seen]:
+    """Say nothing: the data describe themselves."""
+    return []
 
 
 def write(data: Dataset, path: Path) -> None:

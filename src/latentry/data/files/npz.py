@@ -2,31 +2,76 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from latentry.data.dataset import Dataset
-from latentry.data.files.roles import Roles, from_arrays, to_arrays
+from latentry.data.files.checksums import digest, require_same, seal
+from latentry.data.files.limits import require_header
+from latentry.data.files.npy import read_header
+from latentry.data.files.roles import KEY, Roles, about_of, from_arrays, to_arrays
+from latentry.data.files.survey import Seen, survey_arrays
 from latentry.errors import DataError
 
 
+def claimed(path: Path, most: float) -> float:
+    """Return the bytes of all arrays, if no header claims others than are there."""
+    with _explained(path), zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        total = float(sum(entry.file_size for entry in entries))
+        if total <= most:
+            for entry in entries:
+                with archive.open(entry) as file:
+                    header = read_header(file)
+                    require_header(entry.filename.removesuffix(".npy"), header, entry.file_size - file.tell())
+    return total
+
+
 def read(path: Path, roles: Roles) -> Dataset:
-    """Read all arrays of the archive; objects inside are refused."""
+    """Read all arrays of the archive; objects inside are refused, and the checksum of what we wrote is checked."""
+    return from_arrays(arrays(path), roles)
+
+
+def arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read each array by its name, and check the checksum of what we wrote."""
+    with _explained(path), open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        found = {name: archive[name] for name in archive.files}
+    if KEY in found:
+        about = about_of(found[KEY])
+        if "content" in about:
+            require_same(
+                digest({name: part for name, part in found.items() if name != KEY}), about["content"], str(path)
+            )
+    return found
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            return from_arrays({name: archive[name] for name in archive.files}, roles)
-    except zipfile.BadZipFile as problem:
+        yield
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as problem:
         raise DataError(f"{path}: not a whole npz archive ({problem}). Write it again.") from problem
+
+
+def survey(path: Path, roles: Roles) -> list[Seen]:
+    """Say how each array would be read."""
+    return survey_arrays(arrays(path), roles)
 
 
 def write(data: Dataset, path: Path) -> None:
     """Write one compressed archive."""
-    arrays: dict[str, np.ndarray] = {name: np.asarray(array) for name, array in to_arrays(data).items()}
+    named: dict[str, np.ndarray] = {name: np.asarray(array) for name, array in to_arrays(data).items()}
+    about = about_of(named.pop(KEY))
+    named[KEY] = np.array(json.dumps(seal({**about, "content": digest(named)})))
     with open(path, "wb") as file:
-        _save(file, arrays)
+        _save(file, named)
 
 
 def _save(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:

@@ -8,14 +8,20 @@ own: ``@domain`` (or ``@domain:0``, ``@domain:1`` … when it has several column
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from latentry.data.cells import raw_column, row_names
+from latentry.data.columns import as_category
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import GROUPS, TIME, Roles
+from latentry.data.raw_columns import RawTable
 from latentry.errors import DataError, nearest
 
 __all__ = ["from_columns", "to_columns"]
+
+ROW, PANDAS_INDEX = "@row", "__index_level_0__"  # the second as parquet files of pandas have it
 
 
 def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
@@ -36,21 +42,39 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     factors = {name: name for name in roles.factors}
     factors |= {name.removeprefix("@factor:"): name for name in columns if name.startswith("@factor:")}
     groups_of, time = (name or key for name, key in ((roles.groups, GROUPS), (roles.time, TIME)))
-    taken = {*domain, *factors.values(), groups_of, time, "@row"}
+    ids = roles.ids or _names_of_rows(columns)
+    taken = {*domain, *factors.values(), groups_of, time, ids, *roles.drop}
     groups = _groups([name for name in columns if name not in taken], roles, columns)
-    values = {
-        modality: np.column_stack([_numeric(name, columns[name]) for name in names])
-        for modality, names in groups.items()
-    }
     return Dataset(
-        values,
+        {modality: _raw_table(modality, names, columns, roles) for modality, names in groups.items()},
         _domain([columns[name] for name in domain]),
         groups=columns.get(groups_of),
         time=columns.get(time),
         factors={name: columns[column] for name, column in factors.items()},
-        rows=columns["@row"].tolist() if "@row" in columns else None,
-        columns={modality: [name.split(":", 1)[-1] for name in names] for modality, names in groups.items()},
+        rows=None if ids is None else _row_names(columns[ids], given=ids == roles.ids),
+        coding=roles.coding,
     )
+
+
+def _names_of_rows(columns: Mapping[str, np.ndarray]) -> str | None:
+    """Return the column that names the rows: ours, or an index as pandas writes it."""
+    if ROW in columns:
+        return ROW
+    first = next(iter(columns), None)
+    return first if first == "" else PANDAS_INDEX if PANDAS_INDEX in columns else None
+
+
+def _row_names(ids: np.ndarray, *, given: bool) -> list[str] | None:
+    """Return names of rows; None where an index that nobody asked for only counts them."""
+    names = row_names(ids)
+    return None if not given and ids.dtype.kind in "iu" and names == [str(row) for row in range(len(ids))] else names
+
+
+def _raw_table(modality: str, names: list[str], columns: Mapping[str, np.ndarray], roles: Roles) -> RawTable:
+    where = f"modality {modality!r}"
+    raws = [raw_column(where, name, columns[name]) for name in names]
+    raws = [as_category(raw) if raw.name in roles.categories else raw for raw in raws]
+    return RawTable(tuple(replace(raw, name=raw.name.split(":", 1)[-1]) for raw in raws))
 
 
 def _groups(names: list[str], roles: Roles, columns: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
@@ -76,27 +100,6 @@ def _named(modality: str, chosen: tuple[str, ...], columns: Mapping[str, np.ndar
     return wanted
 
 
-def _numeric(name: str, column: np.ndarray) -> np.ndarray:
-    if column.dtype.kind in "biuf":
-        return column
-    if column.dtype == object and any(cell is None for cell in column):
-        row = next(i for i, cell in enumerate(column) if cell is None)
-        raise DataError(f"column {name!r}: holds text and is empty at row {row}. Pass it as domain= or leave it out.")
-    raise DataError(
-        f"column {name!r}: holds text ({_first_text(column)}). Pass it as domain={name!r}, groups={name!r} or factors={name!r}, "
-        "or name the columns to use in modalities=."
-    )
-
-
-def _first_text(column: np.ndarray) -> str:
-    for row, cell in enumerate(column.tolist()):
-        try:
-            float(cell)
-        except (TypeError, ValueError):
-            return f"{cell!r} at row {row}"
-    return "dates or other objects"
-
-
 def _domain(columns: list[np.ndarray]) -> np.ndarray | None:
     if not columns:
         return None
@@ -117,7 +120,7 @@ def to_columns(data: Dataset) -> dict[str, np.ndarray]:
     """
     columns: dict[str, np.ndarray] = {}
     if data.rows is not None:
-        columns["@row"] = np.array(data.rows)
+        columns[ROW] = np.array(data.rows)
     for modality in data.names:
         columns |= _modality_columns(data, modality)
     if data.domain is not None:

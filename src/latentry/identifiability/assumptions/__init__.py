@@ -18,6 +18,7 @@ from latentry.identifiability.assumptions.tested import (
     PART_OF_LEVEL,
     UNTESTABLE,
     tested_assumptions,
+    too_weakly_tested,
 )
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "scored_anew",
     "separability",
     "tested_assumptions",
+    "too_weakly_tested",
     "worse_without",
 ]

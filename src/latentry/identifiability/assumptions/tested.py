@@ -15,8 +15,9 @@ from latentry.identifiability.assumptions.latent_count import NUMBER_OF_LATENTS
 from latentry.identifiability.assumptions.left_out import ONE_MIXING
 from latentry.identifiability.assumptions.samples import samples_look_like_rows
 
-__all__ = ["BEST_FIT", "PART_OF_LEVEL", "UNTESTABLE", "tested_assumptions"]
+__all__ = ["BEST_FIT", "PART_OF_LEVEL", "UNTESTABLE", "tested_assumptions", "too_weakly_tested"]
 
+_LEAST_POWER = 0.5  # of a test that says something where it does not refute
 PART_OF_LEVEL = 0.25  # four tests share the level
 _ONE_MAP = Assumption(
     "the rows were made by one smooth one-to-one map of such latents",
@@ -25,6 +26,26 @@ _ONE_MAP = Assumption(
 )
 BEST_FIT = Assumption("the fit reached the best likelihood", "untested", note="compare restarts")
 UNTESTABLE = (_ONE_MAP, BEST_FIT, NUMBER_OF_LATENTS)
+
+
+def too_weakly_tested(assumptions: Sequence[Assumption]) -> Assumption | None:
+    """Return the assumption that was tested with the least power, where that is below a half: then nothing was learned of it.
+
+    Args:
+        assumptions: Tested or named.
+
+    Returns:
+        One of them, or None.
+
+    >>> too_weakly_tested([Assumption("a", "not refuted", "a test", 0.4, 0.2), Assumption("b", "untested")]).name
+    'a'
+    """
+    weak = [
+        one
+        for one in assumptions
+        if one.outcome == "not refuted" and one.power is not None and one.power < _LEAST_POWER
+    ]
+    return min(weak, key=lambda one: one.power or 0.0, default=None)
 
 
 def tested_assumptions(

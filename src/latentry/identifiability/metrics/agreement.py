@@ -46,6 +46,8 @@ def agreement(latents: Sequence[Columns], *, method: str = "spearman", threshold
     that they are the true ones: all restarts may share a bias. Disagreement of fits of equal likelihood does show that the
     data leave the latents open.
 
+    Cost: fits² · rows · latents², and fits² · latents³ for the pairings.
+
     Args:
         latents: One array (rows, latents) per restart, for the same rows.
         method: "spearman" or "pearson".

@@ -57,6 +57,8 @@ def dci(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns], learner: str
     :math:`1 - H(P_{i\cdot}) / \log K` and the mean weighs latents by :math:`\sum_j R_{ij}`; completeness is the same along
     the latents. Predictors are fitted on ``fit_on`` = (z, s) of other rows; informativeness is measured on z, s.
 
+    Cost: a learner for each factor: rows · log rows · latents for trees, rows · latents² for the lasso.
+
     Args:
         z: Estimated latents, (rows, latents).
         s: True factors: columns, or a mapping from name to values.
@@ -107,6 +109,8 @@ def mig(z: Columns, s: Columns, *, bins: int = 20) -> float:
     Continuous latents and factors are cut into ``bins`` parts of equal numbers of rows; the bias of the plug-in estimate is
     taken off (Miller and Madow, 1955). A single latent has no rival.
 
+    Cost: rows · latents · factors.
+
     Args:
         z: Estimated latents, (rows, latents).
         s: True factors: columns, or a mapping from name to values.
@@ -142,6 +146,8 @@ def sap(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns]) -> float:
 
     A latent alone predicts a continuous factor by a straight line (score: R²) and a discrete one by a linear support vector
     machine (score: balanced accuracy), fitted on ``fit_on`` and scored on z, s. A single latent has no rival.
+
+    Cost: rows · latents · factors.
 
     Args:
         z: Estimated latents, (rows, latents).

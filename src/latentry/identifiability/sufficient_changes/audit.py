@@ -16,7 +16,7 @@ from latentry.contracts import (
     LatentDistributions,
     names_of,
 )
-from latentry.data import Dataset, Domain, GaussianChannel, LabelsLike
+from latentry.data import Dataset, Domain, GaussianChannel, LabelsLike, numbers_of_rows
 from latentry.errors import DataError, DataWarning
 from latentry.evidence import Assumption, Verdict
 from latentry.identifiability.assumptions import PART_OF_LEVEL, UNTESTABLE, tested_assumptions
@@ -150,6 +150,8 @@ def sufficient_changes(
     domain and of the model's family there, and that samples of the model look like rows of each domain. A refuted assumption
     leaves the answer open. That the rows were made so is not testable: other processes can make the same rows.
 
+    Cost: one reading of the rows by the model, rows · latents² for the moments, and latents³ for each draw of the rank test.
+
     Args:
         model: A fitted model with ``latent_distributions()``, or LatentDistributions.
         data: Rows that the model was not fitted on, with their domain: a Dataset, or latents and domains as (z, u). Without
@@ -266,7 +268,8 @@ def _measured(table: LatentDistributions, model: Source, data: Rows | None, leve
         return from_table(table)
     z, u, scale = _latents_of(model, data)
     units = data.units if isinstance(data, Dataset) else None
-    seen = from_rows(z, u, scale=scale, units=units, level=PART_OF_LEVEL * level, seed=seed)
+    numbers = numbers_of_rows(data) if isinstance(data, Dataset) else None
+    seen = from_rows(z, u, scale=scale, units=units, level=PART_OF_LEVEL * level, seed=seed, table=numbers)
     if table.family != "natural":
         return seen
     # Moments of rows do not give natural parameters beyond mean and variance: those are read off the table, which was

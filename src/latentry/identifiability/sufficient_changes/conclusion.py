@@ -11,6 +11,7 @@ import numpy as np
 
 from latentry.contracts import LatentDistributions
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
+from latentry.identifiability.assumptions import too_weakly_tested
 from latentry.identifiability.sufficient_changes.measured_moments import MeasuredMoments
 from latentry.identifiability.sufficient_changes.weakest_change import Change
 
@@ -199,6 +200,18 @@ def _assumption_refuted(facts: Facts) -> Conclusion | None:
     return _unsure(sentence, _remedy(against), facts.assumed)
 
 
+def _too_few_rows_to_test(facts: Facts) -> Conclusion | None:
+    """Leave the answer open where rows are so few that a broken assumption would hardly have shown."""
+    weak = too_weakly_tested(facts.assumed)
+    if facts.holds is not True or weak is None:
+        return None
+    sentence = (
+        f"the changes are sufficient, but these rows are too few to test an assumption of the theorem, that {weak.name} "
+        f"({weak.note}, which is {weak.power or 0.0:.2f})."
+    )
+    return _unsure(sentence, "more held-out rows", facts.assumed)
+
+
 def _only_learned(facts: Facts) -> Conclusion | None:
     if facts.stated or facts.holds is not True:
         return None
@@ -355,6 +368,7 @@ _RULES = (
     _only_learned,
     _collapsed,
     _assumption_refuted,
+    _too_few_rows_to_test,
     _poor_fit,
     _general_family,
     _one_latent,

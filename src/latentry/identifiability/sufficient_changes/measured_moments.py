@@ -91,6 +91,7 @@ def from_rows(
     units: np.ndarray | None = None,
     level: float = 0.05,
     seed: int = 0,
+    table: np.ndarray | None = None,
 ) -> MeasuredMoments:
     """Estimate means and variances of latents in each domain, with errors from the rows, whatever their distribution.
 
@@ -104,6 +105,7 @@ def from_rows(
         units: The number of each row's group or block of time, where rows of one depend on each other.
         level: Of the test of independent rows.
         seed: Of the groups of a continuous u, and of draws from posteriors.
+        table: Numbers of the rows, in which copies are looked for; by default the latents.
 
     Returns:
         Moments of the domains with enough rows.
@@ -142,7 +144,9 @@ def from_rows(
         dependence=dependence(groups, rows).size if latents.shape[1] > 1 else 0.0,
         groups=groups,
         counts=rows,
-        assumed=(independent_rows([latents[inside]], codes[inside], units, level),),
+        assumed=independent_rows(
+            [latents[inside]], codes[inside], units, level, None if table is None else table[inside]
+        ),
         follows=follows,
     )
 

@@ -106,6 +106,8 @@ def _check_experts(model: CausalPIMA, data: Dataset, names: tuple[str, ...]) -> 
                 f"experts[{modality!r}]: an expert's rows have Gaussian noise, but likelihood says {kind!r}. Leave it out there."
             )
         expert.checked(modality, data.layout.shape(modality))
+        if modality in data.partial:
+            data.select(modality).refuse_missing_cells(f"the expert of {modality!r}")
         for name, parameter in expert.parameters.items():
             if parameter.per not in ("cluster", "all", *names):
                 known = nearest(str(parameter.per), ("cluster", "all", *names))

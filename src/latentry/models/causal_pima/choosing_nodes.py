@@ -80,6 +80,7 @@ def check_automatic(model: CausalPIMA, data: Dataset) -> None:
             raise DataError(
                 f"nodes='auto': {parameter} names nodes, which are not known yet. Give nodes=, or leave it out."
             )
+    data.refuse_missing_cells("nodes='auto'")
     if len(data) < _FEWEST_ROWS:
         raise DataError(
             f"nodes='auto': n_samples = {len(data)} are too few to count groups in; at least {_FEWEST_ROWS} are needed. Give "

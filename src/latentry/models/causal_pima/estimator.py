@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 import jax
 import jax.numpy as jnp
@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
     CanBeIntervenedOn,
+    CanBeOriented,
     DecodesLatents,
     ExplainsChoices,
     FitRecord,
     HasDoubts,
-    HasGraph,
     HasLatentMixture,
     HasLikelihood,
     HasPhysics,
+    Imputes,
     LatentMixture,
     ModelFacts,
     PhysicalParameter,
-    Reconstructs,
 )
 from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import CheckpointError
@@ -39,6 +39,7 @@ from latentry.models.causal_pima.module import Pima
 from latentry.models.causal_pima.node_choice import NodeChoice
 from latentry.models.causal_pima.node_effects import modalities_by_effect, node_effects
 from latentry.models.causal_pima.node_updates import Nodes
+from latentry.models.causal_pima.orienting import checked_orientation, oriented_graph, oriented_module
 from latentry.models.causal_pima.settings import GraphSearch, NodeMixture
 from latentry.models.estimator import (
     COMMON,
@@ -50,7 +51,10 @@ from latentry.models.estimator import (
     Rule,
     Training,
     Values,
+    auxiliary,
     decoded,
+    imputed,
+    mean_score,
     ready,
     reconstructed,
     scores,
@@ -72,10 +76,10 @@ class CausalPIMA(
     HasLatentMixture,
     HasDoubts,
     ExplainsChoices,
-    HasGraph,
+    CanBeOriented,
     CanBeIntervenedOn,
     HasPhysics,
-    Reconstructs,
+    Imputes,
     DecodesLatents,
 ):
     r"""Latents of many modalities, in clusters; clusters are configurations of nodes; the nodes have a causal graph.
@@ -142,6 +146,7 @@ class CausalPIMA(
     }
     facts_class: ClassVar[type[ModelFacts]] = PimaFacts
     encodes_subsets: ClassVar[bool] = True
+    takes_missing_cells: ClassVar[bool] = True
 
     # Learning -------------------------------------------------------------------------------
 
@@ -178,7 +183,7 @@ class CausalPIMA(
         Args:
             record: What the rows and parameters say.
             data: Rows of the fit.
-            earlier: The record of the run that goes on, if one does: its nodes stay.
+            earlier: The record of the run that goes on, if one does: its nodes stay, and what was said of its graph.
 
         Returns:
             The record of the fit.
@@ -186,11 +191,11 @@ class CausalPIMA(
         Raises:
             DataError: If the rows do not say which nodes there are.
         """
+        if earlier is not None and isinstance(earlier.facts, PimaFacts):
+            return replace(record, facts=earlier.facts)
         if self.nodes != AUTOMATIC:
             return record
         assert isinstance(record.facts, PimaFacts)
-        if earlier is not None and isinstance(earlier.facts, PimaFacts):
-            return replace(record, facts=earlier.facts)
         nodes = choose_nodes(self, data, record.facts.observations.gaussian)
         return replace(record, facts=replace(record.facts, nodes=nodes))
 
@@ -256,6 +261,17 @@ class CausalPIMA(
         """Return two phases: coordinates first, then nodes and everything together."""
         return building.phases(self)
 
+    def in_use(self, module: Pima) -> Pima:
+        """Return the module with its table as :meth:`orient` says.
+
+        Args:
+            module: Of the run.
+
+        Returns:
+            The module to ask.
+        """
+        return oriented_module(module, self.node_design(), self.facts.orientation)
+
     def check_loaded(self, folder: str) -> None:
         """Refuse an expert of the user that does not make the rows that were fitted: the folder holds none.
 
@@ -298,17 +314,26 @@ class CausalPIMA(
         """
         return scores(self, X, y, seed)
 
-    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+    def score(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        domain: DomainLike | None = None,
+    ) -> float:
         """Return the mean of :meth:`score_rows`: higher is better.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            sample_weight: Of each row; all alike by default.
+            domain: The same as y under its own name, as for :meth:`fit`.
 
         Returns:
             Nats per row.
         """
-        return float(self.score_rows(X, y).mean())
+        return mean_score(self.score_rows(X, auxiliary(y, domain)), sample_weight)
 
     def decode(self, latents: ArrayLike) -> Values:
         """Return expected data given latents; experts' rows by the probabilities of the clusters at that place.
@@ -343,7 +368,7 @@ class CausalPIMA(
         Returns:
             An array, or one for each modality by name.
         """
-        return queries.imputed(self, X, y)
+        return imputed(self, X, y)
 
     def sample(self, n: int = 1, *, do: Mapping[str, int] | None = None, noise: bool = True, seed: int = 0) -> Values:
         """Draw new rows in the units of the data; with ``do``, of the world in which those nodes are set.
@@ -472,7 +497,43 @@ class CausalPIMA(
     def graph_(self) -> LatentGraph:
         """Return the graph of the nodes: its class, one member with tables, strengths of the edges."""
         check_is_fitted(self)
-        return queries.learned_graph(self.module_, self.node_design())
+        return oriented_graph(self.state_.result, self.node_design(), self.facts.orientation)
+
+    def orient(
+        self,
+        directions: Iterable[tuple[str, str]] = (),
+        *,
+        required: Iterable[tuple[str, str]] = (),
+        forbidden: Iterable[tuple[str, str]] = (),
+    ) -> Self:
+        """Give directions to reversible edges, or require and forbid edges, without a refit; ``do=`` then follows them.
+
+        Directions stay within the class of graphs that the fit found. Other edges may leave it: the graph and its tables are
+        then sought anew on the expected counts that the fit kept, and :attr:`graph_` says what that costs. Networks, clusters and
+        nodes stay. A further call replaces this one; without arguments, the graph is again what the fit found.
+        :meth:`save` keeps it, and so does a fit that is resumed.
+
+        Args:
+            directions: Of reversible edges, as (cause, effect).
+            required: Edges that must be there.
+            forbidden: Edges that must not be there.
+
+        Returns:
+            The model itself.
+
+        Raises:
+            DataError: If no graph of the class has these directions, or what is said contradicts itself or ``graph_search``.
+        """
+        check_is_fitted(self)
+        before, found = self.record_, queries.learned_graph(self.state_.result, self.node_design())
+        orientation = checked_orientation(found, directions, required, forbidden)
+        self.record_ = replace(before, facts=replace(self.facts, orientation=orientation))
+        try:
+            self.module_ = self.in_use(self.state_.result)
+        except BaseException:
+            self.record_ = before
+            raise
+        return self
 
     def doubts(self) -> tuple[str, ...]:
         """Return what is doubtful about the nodes: one value in nearly all rows, or copies of each other."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
 from latentry.errors import CheckpointError
-from latentry.models.causal_pima.node_choice import NodeChoice
+from latentry.json_forms import Schema
+from latentry.models.causal_pima.node_choice import NODES, NodeChoice
+from latentry.models.causal_pima.orientation import ORIENTATION, Orientation
 from latentry.models.networks import Observations
 
 __all__ = ["PimaFacts"]
@@ -23,11 +25,30 @@ class PimaFacts(ModelFacts):
         observations: Likelihoods of the modalities.
         experiments: For each label of the domain, the nodes that were set in its rows.
         nodes: As they were given, or chosen.
+        orientation: What a user has said of the graph since the fit.
     """
 
     observations: Observations
     experiments: tuple[Mapping[str, int], ...]
     nodes: NodeChoice
+    orientation: Orientation = Orientation()
+
+    form: ClassVar[Schema] = {
+        "type": "object",
+        "required": ["observations", "experiments"],
+        "properties": {
+            "observations": Observations.form,
+            "experiments": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**24},
+                },
+            },
+            "nodes": NODES,
+            "orientation": ORIENTATION,
+        },
+    }
 
     def check(self, data: Dataset) -> None:
         """Refuse values that are impossible under their likelihood.
@@ -46,6 +67,7 @@ class PimaFacts(ModelFacts):
             "observations": self.observations.to_json(),
             "experiments": [dict(do) for do in self.experiments],
             "nodes": self.nodes.to_json(),
+            "orientation": self.orientation.to_json(),
         }
 
     @classmethod
@@ -67,4 +89,5 @@ class PimaFacts(ModelFacts):
             Observations.from_json(stored["observations"]),
             tuple(stored["experiments"]),
             NodeChoice.from_json(stored["nodes"]),
+            Orientation.from_json(stored.get("orientation", {})),  # older folders have none
         )

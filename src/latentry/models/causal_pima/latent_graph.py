@@ -47,7 +47,8 @@ class LatentGraph:
         strengths: for each edge of ``graph``, I(child; parent | other parents) in nats.
         support: for each edge of ``graph``, the score that its absence would cost, in nats.
         clusters: effective number of clusters, the exponential of the entropy of their fractions.
-        knowledge: what was known of the graph beforehand.
+        knowledge: what is known of the graph besides the rows.
+        given: sentences about what a user said of the graph after the fit.
     """
 
     cpdag: CPDAG
@@ -57,6 +58,7 @@ class LatentGraph:
     support: Mapping[Edge, float]
     clusters: float
     knowledge: Knowledge
+    given: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,8 +123,8 @@ class LatentGraph:
         return tuple(doubts)
 
     def to_text(self) -> str:
-        """Return text for a terminal, with what is doubtful about the nodes."""
-        return "\n".join([to_text(self.cpdag, self.strengths), *(f"! {doubt}" for doubt in self.doubts)])
+        """Return text for a terminal, with what was given after the fit and what is doubtful about the nodes."""
+        return "\n".join([to_text(self.cpdag, self.strengths), *self.given, *(f"! {doubt}" for doubt in self.doubts)])
 
     def to_svg(self) -> str:
         """Return an image for a page."""
@@ -131,7 +133,8 @@ class LatentGraph:
     def to_json(self) -> dict[str, object]:
         """Return plain data."""
         strengths = [{"edge": list(edge), "nats": value} for edge, value in self.strengths.items()]
-        return {**self.cpdag.to_json(), "strengths": strengths, "effective_clusters": self.clusters}
+        about = {"strengths": strengths, "effective_clusters": self.clusters, "given": list(self.given)}
+        return {**self.cpdag.to_json(), **about}
 
     def __str__(self) -> str:
         return self.to_text()
@@ -184,7 +187,7 @@ def warn_reversible(learned: LatentGraph, do: Mapping[str, int]) -> None:
         a, b = loose[0]
         warnings.warn(
             f"the edge {a} — {b} may point in either direction: observations cannot tell, and the answer is that of "
-            f"{learned.graph}. Say which with required=, or add rows in which a node was set.",
+            f"{learned.graph}. Say which with orient([({a!r}, {b!r})]), or add rows in which a node was set.",
             DataWarning,
             stacklevel=3,
         )

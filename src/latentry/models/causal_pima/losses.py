@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from latentry.data import Batch
 from latentry.models.causal_pima.mixture import HodgeTable
 from latentry.models.causal_pima.module import Pima
-from latentry.models.networks import hidden_in_part
+from latentry.models.networks import seen_in_part
 
 __all__ = ["JointBound"]
 
@@ -37,7 +37,7 @@ class JointBound:
 
     def __call__(self, module: Pima, batch: Batch, key: PRNGKeyArray) -> Metrics:
         """Return the mean over the rows of a batch."""
-        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
+        seen = seen_in_part(batch, self.hide, jax.random.fold_in(key, 1))
         fit, rest = module.bound(batch, key, seen, jax.random.fold_in(key, 2), guided=self.guided)
         fraction = batch.weight / batch.weight.sum()
         parts = {"reconstruction": -(fraction * fit).sum(), "mixture": -(fraction * rest).sum()}

@@ -3,7 +3,7 @@ r"""The module of causalPIMA: networks, a mixture prior tied to a graph's table,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 import equinox as eqx
@@ -21,7 +21,6 @@ __all__ = ["ExpertDecoder", "Pima"]
 
 MeanAndScale: TypeAlias = tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]
 Modalities: TypeAlias = dict[str, Float[Array, "rows ..."]]
-Masks: TypeAlias = Mapping[str, Float[Array, " rows"]]
 
 _NEVER = 1e-30  # probability of what a row was not read as
 
@@ -142,7 +141,7 @@ class Pima(GenerativeModule):
         apart = {*self.experts, *self.own}
         known = {name: decoder for name, decoder in self.networks.decoders.items() if name not in apart}
         net = self.networks
-        return ModalityNets(net.encoders, known, net.heads, net.latents).fit_of(coordinates, batch)
+        return ModalityNets(net.encoders, known, net.heads, net.latents, net.masked).fit_of(coordinates, batch)
 
     def beside(self, batch: Batch, coordinates: Float[Array, "rows latents"]) -> Float[Array, "rows clusters"]:
         """Return what speaks for each cluster beside the latents: experts, and decoders of its own at these coordinates.
@@ -183,6 +182,8 @@ class Pima(GenerativeModule):
         total = jnp.zeros((len(batch.weight), len(self.mixture.means)))
         for name, outputs in self.own_outputs(coordinates).items():
             density = jax.vmap(jax.vmap(self.networks.heads[name].log_density, (0, None)))(outputs, batch.values[name])
+            if name in batch.cells:
+                density = density * batch.cells[name][:, None]
             total = total + batch.observed[name][:, None] * density.reshape(*total.shape, -1).sum(axis=2)
         return total
 
@@ -269,7 +270,7 @@ class Pima(GenerativeModule):
         self,
         batch: Batch,
         key: PRNGKeyArray,
-        seen: Masks | None = None,
+        seen: Batch | None = None,
         noise: PRNGKeyArray | None = None,
         *,
         guided: bool = False,
@@ -282,14 +283,14 @@ class Pima(GenerativeModule):
         Args:
             batch: Standardised rows.
             key: Of random numbers.
-            seen: For each modality, 1 where the encoder sees it; by default what was observed.
+            seen: What the encoder sees of the batch; by default all of it.
             noise: Key of noise on the graph; None for none.
             guided: Whether rows count as what they were first read as.
 
         Returns:
             Two numbers a row, in nats.
         """
-        mean, scale = self.networks.encode(batch if seen is None else batch._replace(observed=dict(seen)))
+        mean, scale = self.networks.encode(batch if seen is None else seen)
         drawn = mean + scale * jax.random.normal(key, mean.shape)
         prior = self.prior_logits(batch, mean, scale, noise)
         log_gamma = self._log_gamma(batch, prior, mean, drawn, noise)

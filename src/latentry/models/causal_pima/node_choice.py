@@ -6,7 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["NodeChoice"]
+from latentry.json_forms import Schema
+
+__all__ = ["NODES", "NodeChoice"]
+
+_WORDS = {"type": "array", "items": {"type": "string"}}
+NODES: Schema = {
+    "type": "object",
+    "required": ["names", "outcomes", "modalities", "sentences"],
+    "properties": {
+        "names": {**_WORDS, "minItems": 1},
+        "outcomes": {"type": "array", "items": {"type": "integer", "minimum": 2, "maximum": 2**24}, "minItems": 1},
+        "modalities": {"type": "array", "items": _WORDS},
+        "sentences": _WORDS,
+    },
+}  # what NodeChoice.to_json returns
 
 
 @dataclass(frozen=True)

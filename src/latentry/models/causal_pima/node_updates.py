@@ -202,17 +202,21 @@ def principal(data: Dataset, scales: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return principal components of all modalities beside each other, each of the same total variance; what is missing is zero.
 
     Columns of a table have units of their own and stay standardised; channels of an image or curve have one in common, so that
-    a channel in which little happens counts for little.
+    a channel in which little happens counts for little. A single missing cell counts as the mean of its column.
     """
     parts = []
     for name in data.names:
         own = scales.get(name, 1.0) if len(data.layout.shape(name)) > 1 else 1.0
         flat = (np.asarray(data[name], np.float32) * np.asarray(own, np.float32)).reshape(len(data), -1)
         seen = data.observed[name]
+        if name in data.partial:
+            flat = np.where(np.isnan(flat), np.nanmean(flat[seen], axis=0), flat)
         flat = np.where(seen[:, None], flat - flat[seen].mean(axis=0), 0.0)
         parts.append(flat / (np.sqrt((flat**2).sum(axis=1).mean()) + 1e-12))
     joined = np.concatenate(parts, axis=1)
     size = min(_COMPONENTS, *joined.shape)
+    if not joined.any():  # nothing changes in any modality
+        return joined[:, :size].astype(np.float64)
     analysis = PCA(size, svd_solver="full" if min(joined.shape) <= 2 * size else "randomized", random_state=0)
     components: np.ndarray = analysis.fit_transform(joined).astype(np.float64)
     return components

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
-from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import LatentMixture, PhysicalParameter
 from latentry.data import Batch, DataLike, Dataset, DomainLike
@@ -28,9 +27,7 @@ from latentry.models.estimator import (
     Whole,
     check_draws,
     clone,
-    completed,
     outward,
-    read,
     ready,
     require,
 )
@@ -43,7 +40,6 @@ __all__ = [
     "cluster_probabilities",
     "experts_table",
     "imagined_rows",
-    "imputed",
     "learned_graph",
     "node_probabilities",
     "physical_parameters",
@@ -141,7 +137,8 @@ def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, resta
     """
     require("restarts", restarts, Whole(1))
     outcomes = tuple(model.nodes_.values())
-    mine, patterns = _cells(model.clusters(X, y), outcomes), [model.graph_.cpdag]
+    mine = _cells(model.clusters(X, y), outcomes)
+    patterns = [learned_graph(model.state_.result, model.node_design()).cpdag]  # whatever a user has said since
     known = model.graph_search
     named = bool(model.interventions or known.required or known.forbidden or known.tiers)  # then names are no accident
     for again in range(1, restarts + 1):
@@ -149,28 +146,6 @@ def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, resta
         columns = matched_names(mine, _cells(other.clusters(X, y), outcomes), outcomes)
         patterns.append(other.graph_.cpdag if named else renamed(other.graph_.cpdag, columns))
     return edge_frequencies(patterns)
-
-
-def imputed(model: CausalPIMA, X: DataLike, y: DomainLike | None) -> Values:
-    """Return every modality of every row: as measured where it was, expected values where it was not.
-
-    Args:
-        model: Fitted.
-        X: Rows, as for ``fit``.
-        y: Their domains, if ``X`` has none.
-
-    Returns:
-        An array, or one for each modality by name.
-    """
-    check_is_fitted(model)
-    data = completed(model, read(model, X, y, fitting=False))
-    filled = model.reconstruct(X, y)
-    complete: dict[str, np.ndarray] = {}
-    for name, guess in (filled if isinstance(filled, dict) else {"x": filled}).items():
-        seen = data.observed[name]
-        complete[name] = np.array(guess)
-        complete[name][seen] = np.asarray(data[name])[seen]
-    return complete if isinstance(filled, dict) else complete["x"]
 
 
 def rows_of_worlds(model: CausalPIMA, n: int, do: Mapping[str, int] | None, *, noise: bool, seed: int) -> Values:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import ModelFacts, Reconstructs, SamplesByDomain
-from latentry.data import DataLike, Dataset, Domain, DomainLike
+from latentry.data import DataLike, Dataset, Domain, DomainLike, LabelsLike
 from latentry.errors import DataError
 from latentry.models.cggan.checks import (
     check_equal_sizes,
@@ -35,12 +35,12 @@ from latentry.models.domain_prior import check_domain, domain_facts
 from latentry.models.estimator import (
     COMMON,
     Choice,
-    FitOptions,
     Group,
     LatentModel,
     Real,
     Reals,
     Rule,
+    RunOptions,
     Schedule,
     Training,
     Whole,
@@ -155,15 +155,19 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
         X: DataLike,
         y: DomainLike | None = None,
         *,
+        domain: DomainLike | None = None,
+        groups: LabelsLike | None = None,
         grids: str | Path | None = None,
         grids_every: int = 1,
-        **options: Unpack[FitOptions],
+        **options: Unpack[RunOptions],
     ) -> CGGAN:
         """Learn from images.
 
         Args:
             X: A Dataset of images, or images (rows, height, width[, channels]).
             y: The domain of each, if ``X`` has none.
+            domain: As of :meth:`LatentModel.fit`.
+            groups: As of :meth:`LatentModel.fit`.
             grids: A folder that gets a grid of samples as PNG, the same noise in each domain.
             grids_every: Epochs between two grids.
             options: As of :meth:`LatentModel.fit`: run, resume, save_every, logger.
@@ -175,7 +179,7 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
         require("grids_every", grids_every, Whole(1))
         self._grids = None if grids is None else Grids(str(grids), grids_every)
         try:
-            super().fit(X, y, **options)
+            super().fit(X, y, domain=domain, groups=groups, **options)
         finally:
             del self._grids
         return self

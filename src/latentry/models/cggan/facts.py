@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
+from latentry.json_forms import Schema
 from latentry.models.domain_prior import DomainFacts
 
 __all__ = ["ImageFacts"]
@@ -26,6 +27,16 @@ class ImageFacts(ModelFacts):
     domains: DomainFacts
     modality: str
     size: int
+
+    form: ClassVar[Schema] = {
+        "type": "object",
+        "required": ["domains", "modality", "size"],
+        "properties": {
+            "domains": DomainFacts.form,
+            "modality": {"type": "string"},
+            "size": {"type": "integer", "minimum": 1, "maximum": 4096},
+        },
+    }
 
     def check(self, data: Dataset) -> None:
         """Refuse nothing: the range of images is checked when they are prepared.

@@ -17,6 +17,8 @@ __all__ = ["picture_grid", "write_png"]
 def picture_grid(pictures: ArrayLike, *, columns: int, gap: int = 1) -> np.ndarray:
     """Lay out images row by row on white.
 
+    Cost: linear in the pixels.
+
     Args:
         pictures: Images (rows, height, width[, channels]) on [0, 1].
         columns: Images side by side.
@@ -48,6 +50,8 @@ def picture_grid(pictures: ArrayLike, *, columns: int, gap: int = 1) -> np.ndarr
 
 def write_png(path: str | Path, picture: ArrayLike, *, enlarge: int = 1) -> None:
     """Write an image as a PNG file.
+
+    Cost: linear in the pixels.
 
     Args:
         path: Of the file.

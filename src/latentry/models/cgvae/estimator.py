@@ -18,11 +18,11 @@ from latentry.contracts import (
     DecodesLatents,
     HasLatentDistributions,
     HasLikelihood,
+    Imputes,
     LatentDistributions,
     MixingSupport,
     ModelFacts,
     PenalisesMixing,
-    Reconstructs,
     SamplesByDomain,
 )
 from latentry.data import Batch, DataLike, Dataset, DomainLike
@@ -65,7 +65,10 @@ from latentry.models.estimator import (
     Training,
     Values,
     Whole,
+    auxiliary,
     decoded,
+    imputed,
+    mean_score,
     ready,
     reconstructed,
     refuse,
@@ -77,6 +80,8 @@ from latentry.nets import Build, SparsityTerm, penalty
 from latentry.training import Loss, Module, Phase, map_rows
 
 __all__ = ["CGVAE"]
+
+_EXACT = "CGVAE with an exact likelihood (as many latents as columns)"
 
 _MOVES = 0.15  # change of a distribution above which its latent is said to change with the domain
 _LOOK = 2000  # rows at which the mixing is read
@@ -94,7 +99,7 @@ class CGVAE(
     HasLatentDistributions,
     PenalisesMixing,
     SamplesByDomain,
-    Reconstructs,
+    Imputes,
     DecodesLatents,
 ):
     r"""Latents from few domains: distributions that change with the domain, and a mixing in which each variable needs few latents.
@@ -177,6 +182,7 @@ class CGVAE(
     least_domains: ClassVar[int] = 2
     takes_latents_from_data: ClassVar[bool] = True
     encodes_subsets: ClassVar[bool] = True
+    takes_missing_cells: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
         """Note likelihoods and domains, whether the likelihood is exact, and where restarts begin.
@@ -195,7 +201,7 @@ class CGVAE(
         domains = domains_of(
             data, self.prior, self.domain_prior, latents=self.latent_dim, seed=self.seed, model="CGVAE"
         )
-        table = data.names == ("x",) and len(data.layout.shape("x")) == 1
+        table = len(data.names) == 1 and len(data.layout.shape(data.names[0])) == 1
         if self.latent_dim is None and not table:
             problem = "it takes a latent for each column of one table. Give a number for these data."
             raise refuse("latent_dim", None, problem)
@@ -203,7 +209,8 @@ class CGVAE(
         gaussian = set(observations.likelihoods.values()) == {"gaussian"}
         exact = self.estimation == "auto" and table and square and gaussian and not self.mixing_penalty.noisy
         if exact:
-            check_columns(data, "x")
+            data.refuse_missing_cells(_EXACT)
+            check_columns(data, data.names[0])
             refuse_beta(self.training, "an exact likelihood")
         linear = self.mixing_penalty.start == "linear" and self.estimation != "elbo" and table and gaussian
         starts = self._starts(data, exact=exact) if linear and data.domain is not None else np.zeros((0, 0, 0))
@@ -222,9 +229,9 @@ class CGVAE(
         """Linear unmixings of all rows given; with holes, constant columns, few rows or very many latents there are none."""
         assert data.domain is not None
         some = np.sort(np.random.default_rng(self.seed).permutation(len(data))[:_START])
-        values, groups = np.asarray(data.take(some)["x"], np.float64), groups_of(data.domain)[some]
+        values, groups = np.asarray(data.take(some)[data.names[0]], np.float64), groups_of(data.domain)[some]
         latents = data.layout.size if self.latent_dim is None else self.latent_dim
-        usable = data.observed["x"].all() and np.isfinite(values.std(axis=0)).all() and (values.std(axis=0) > 0).all()
+        usable = data.observed[data.names[0]].all() and (np.ptp(values, axis=0) > 0).all()
         if not usable or len(np.unique(groups)) < 2 or not latents <= min(data.layout.size, _LARGEST) < len(values):
             return np.zeros((0, 0, 0))
         weight = min(float(self.sparsity), _LIGHT)
@@ -255,7 +262,12 @@ class CGVAE(
 
         Returns:
             Rows as the module sees them.
+
+        Raises:
+            DataError: If a cell is missing where the likelihood is that of whole rows.
         """
+        if self.priors.facts.exact:
+            data.refuse_missing_cells(_EXACT)
         return self.priors.prepared(data)
 
     def build(self, key: jax.Array) -> SparseModule:
@@ -375,17 +387,26 @@ class CGVAE(
         """
         return scores(self, X, y, seed)
 
-    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+    def score(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        domain: DomainLike | None = None,
+    ) -> float:
         """Return the mean of :meth:`score_rows`: higher is better.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            sample_weight: Of each row; all alike by default.
+            domain: The same as y under its own name, as for :meth:`fit`.
 
         Returns:
             Nats per row.
         """
-        return float(self.score_rows(X, y).mean())
+        return mean_score(self.score_rows(X, auxiliary(y, domain)), sample_weight)
 
     def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
@@ -434,6 +455,18 @@ class CGVAE(
             An array, or one for each modality by name.
         """
         return reconstructed(self, X, y)
+
+    def impute(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return every modality of every row: as measured where it was, expected values where it was not.
+
+        Args:
+            X: Rows, as for :meth:`fit`; single cells or whole modalities may be missing.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
+        return imputed(self, X, y)
 
     @property
     def changing_(self) -> np.ndarray:

@@ -9,7 +9,7 @@ import optax
 from jaxtyping import Array, Float, Key
 from scipy.stats import rankdata
 
-from latentry.data import Domain, normal_scores
+from latentry.data import Domain, normal_scores, unit_columns
 
 __all__ = ["groups_of", "linear_unmixings", "on_standardised"]
 
@@ -93,7 +93,7 @@ def on_standardised(unmixings: np.ndarray, values: np.ndarray) -> np.ndarray:
     Returns:
         (k, latents, columns).
     """
-    standard = (values - values.mean(axis=0)) / values.std(axis=0)
+    standard = unit_columns(values)
     targets = np.einsum("kij,rj->rki", unmixings, normal_scores(values)).reshape(len(values), -1)
     maps: np.ndarray = np.linalg.lstsq(standard, targets, rcond=None)[0].T.reshape(unmixings.shape)
     return maps
@@ -110,7 +110,7 @@ def groups_of(domain: Domain) -> np.ndarray:
     """
     if not domain.is_continuous:
         return domain.values
-    standard: np.ndarray = (domain.values - domain.values.mean(axis=0)) / domain.values.std(axis=0)
+    standard = unit_columns(domain.values)
     along = standard @ np.linalg.svd(standard, full_matrices=False)[2][0]
     groups: np.ndarray = (rankdata(along, method="ordinal") - 1) * _GROUPS // len(along)
     return groups

@@ -126,7 +126,7 @@ class AnchoredManifold:
         if not self.anchored:
             return loss, parts
         assert module.anchor is not None
-        apart = _networked(module).networks.encode(batch)[0] - batch.values["x"] @ module.anchor.T
+        apart = _networked(module).networks.encode(batch)[0] - _only(batch) @ module.anchor.T
         far = (batch.weight[:, None] * apart**2).sum() / batch.weight.sum()
         return loss + 0.5 * self.pull * far, parts | {"apart": far}
 
@@ -184,6 +184,12 @@ def mixing_strengths(module: SparseModule, batch: Batch) -> Float[Array, "rows o
     return strengths(jacobian, _deviation(latents, batch), data_scale)
 
 
+def _only(batch: Batch) -> Array:
+    """Return the values of the only modality, whatever its name."""
+    values: Array = next(iter(batch.values.values()))
+    return values
+
+
 def _mixing(
     module: IdentifiableFlow | Conditional, batch: Batch, rows: int
 ) -> tuple[Array, Array, Callable[[Array], Array] | None, Array]:
@@ -193,7 +199,7 @@ def _mixing(
     Jacobian: no inverse map is computed. An exact flow has the data themselves as coordinates, and no decoder.
     """
     if isinstance(module, IdentifiableFlow):
-        points = batch.values["x"]
+        points = _only(batch)
         latents, _ = module.flow.forward_rows(points)
         return latents, _inverse(module.flow, points[:rows]), None, _deviation(points, batch)
     points, _ = module.coordinates(batch)
@@ -207,7 +213,8 @@ def _mixing(
     def decode(step: Array) -> Array:
         return _flat(module.networks.means(near + jnp.einsum("rij,rj->ri", basis, step)))
 
-    return latents, basis, decode, _deviation(_flat(batch.values), batch, _FLAT)
+    known = {name: batch.cells.get(name, jnp.ones_like(part)) for name, part in batch.values.items()}
+    return latents, basis, decode, _deviation(_flat(batch.values), batch, _FLAT, _flat(known) if batch.cells else None)
 
 
 def _inverse(flow: Flow, points: Float[Array, "rows n"]) -> Float[Array, "rows n n"]:
@@ -219,8 +226,16 @@ def _flat(modalities: dict[str, Float[Array, "rows ..."]]) -> Float[Array, "rows
     return jnp.concatenate([part.reshape(len(part), -1) for _, part in sorted(modalities.items())], axis=1)
 
 
-def _deviation(values: Float[Array, "rows n"], batch: Batch, floor: float = 1e-12) -> Float[Array, " n"]:
+def _deviation(
+    values: Float[Array, "rows n"],
+    batch: Batch,
+    floor: float = 1e-12,
+    known: Float[Array, "rows n"] | None = None,
+) -> Float[Array, " n"]:
     fraction = (batch.weight / batch.weight.sum())[:, None]
+    if known is not None:  # of the cells that were observed
+        weight = batch.weight[:, None] * known
+        fraction = weight / jnp.maximum(weight.sum(axis=0), 1e-9)
     centred = values - (fraction * values).sum(axis=0)
     return jnp.sqrt((fraction * centred**2).sum(axis=0) + floor**2)
 

@@ -3,7 +3,6 @@ r"""Networks whose latents have a distribution in each domain: :math:`p(x, z \mi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TypeAlias
 
 import equinox as eqx
@@ -22,7 +21,6 @@ Prior: TypeAlias = ConditionalPrior | SigmoidalPrior
 Domains: TypeAlias = Shaped[Array, "rows ..."]  # codes (rows,), or columns of a continuous u (rows, columns)
 MeanAndScale: TypeAlias = tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]
 Modalities: TypeAlias = dict[str, Float[Array, "rows ..."]]
-Masks: TypeAlias = Mapping[str, Float[Array, " rows"]]
 
 SIGHTS = ("product", "joint", "data")
 _FLAT = 10.0  # log-scale of a prior that says nothing
@@ -102,19 +100,19 @@ class Conditional(GenerativeModule):
         return flow.forward_rows(mean)[0], jnp.sqrt(jnp.einsum("rij,rj->ri", jacobians**2, scale**2))
 
     def elbo(
-        self, batch: Batch, key: PRNGKeyArray, seen: Masks | None = None
+        self, batch: Batch, key: PRNGKeyArray, seen: Batch | None = None
     ) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
         r"""Return, per row, the two parts of :math:`\mathbb E_q \log p(x \mid c) - D(q(c \mid x, u) \,\|\, p(c \mid u))`.
 
         Args:
             batch: Standardised rows.
             key: Of random numbers.
-            seen: For each modality, 1 where the encoder sees it; by default what was observed.
+            seen: What the encoder sees of the batch; by default all of it.
 
         Returns:
             Fit and divergence, one number a row each.
         """
-        mean, scale = self.coordinates(batch if seen is None else batch._replace(observed=dict(seen)))
+        mean, scale = self.coordinates(batch if seen is None else seen)
         drawn = mean + scale * jax.random.normal(key, mean.shape)
         if self.flow is None:
             divergence = jax.vmap(self.prior.divergence)(mean, scale, drawn, batch.domain)
@@ -123,7 +121,7 @@ class Conditional(GenerativeModule):
             divergence = log_q - self.log_prior(drawn, batch.domain)
         return self.networks.fit_of(drawn, batch), divergence
 
-    def bound(self, batch: Batch, key: PRNGKeyArray, draws: int, seen: Masks | None = None) -> Float[Array, " rows"]:
+    def bound(self, batch: Batch, key: PRNGKeyArray, draws: int, seen: Batch | None = None) -> Float[Array, " rows"]:
         r"""Return, per row, :math:`\log \frac1K \sum_k p(x, c_k \mid u) / q(c_k \mid x, u)`: tighter with every draw.
 
         (Burda, Grosse and Salakhutdinov, *Importance weighted autoencoders*, 2016.)
@@ -132,12 +130,12 @@ class Conditional(GenerativeModule):
             batch: Standardised rows.
             key: Of random numbers.
             draws: Of the bound.
-            seen: For each modality, 1 where the encoder sees it; by default what was observed.
+            seen: What the encoder sees of the batch; by default all of it.
 
         Returns:
             One number a row.
         """
-        mean, scale = self.coordinates(batch if seen is None else batch._replace(observed=dict(seen)))
+        mean, scale = self.coordinates(batch if seen is None else seen)
 
         def ratio(key: PRNGKeyArray) -> Float[Array, " rows"]:
             drawn = mean + scale * jax.random.normal(key, mean.shape)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from latentry.data import Dataset, blocks
+from latentry.data import Dataset, blocks, moments, unit_columns
 from latentry.errors import DataError, DataWarning
+from latentry.json_forms import Schema
 from latentry.training import filled_rows
 
 __all__ = ["DomainFacts", "check_columns", "check_domain", "domain_facts"]
@@ -35,6 +36,18 @@ class DomainFacts:
     rows: np.ndarray
     shift: np.ndarray
     scale: np.ndarray
+
+    form: ClassVar[Schema] = {
+        "type": "object",
+        "required": ["seen", "rows", "shift", "scale"],
+        "properties": {
+            "seen": {"type": "array", "items": {"type": ["number", "array"], "items": {"type": "number"}}},
+            "rows": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+            "shift": {"type": "array", "items": {"type": "number"}},
+            "scale": {"type": "array", "items": {"type": "number", "minimum": 0}},
+        },
+        "additionalProperties": False,
+    }
 
     def standard(self, u: np.ndarray) -> np.ndarray:
         """Return a continuous u in units of its own spread, so that years and volts are learned from equally well.
@@ -83,7 +96,7 @@ def domain_facts(data: Dataset, seed: int) -> DomainFacts:
     some = values[np.resize(order, min(_SEEN, filled_rows(len(data), 64)))]  # a few rows twice, to fill up the shape
     if not data.domain.is_continuous:
         return DomainFacts(some, np.bincount(values, minlength=data.domain.size), none, none)
-    return DomainFacts(some, none, values.mean(axis=0), values.std(axis=0))
+    return DomainFacts(some, none, *moments(values))
 
 
 def check_domain(data: Dataset, model: str) -> None:
@@ -143,9 +156,14 @@ def check_columns(data: Dataset, name: str) -> None:
     titles = _titles(data, name, rows.shape[1])
     if still.size and len(rows) > 1:
         raise DataError(f"column {titles[still[0]]} is constant: it has no density. Drop it.")
+    if 1 < len(rows) <= rows.shape[1]:
+        raise DataError(
+            f"{rows.shape[1]} columns, but only {len(rows)} rows: each column follows from the others on so few rows, which then "
+            "have no density. Give more rows than columns, or ask for fewer latents than columns, as with latent_dim=5."
+        )
     if len(rows) < 2 * rows.shape[1] or rows.shape[1] < 2:
         return
-    weights, directions = np.linalg.eigh(np.corrcoef(rows.T))
+    weights, directions = np.linalg.eigh(np.corrcoef(unit_columns(rows).T))
     if weights[0] > 1e-8 * weights[-1]:
         return
     involved = np.flatnonzero(np.abs(directions[:, 0]) > 0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, Shaped
@@ -20,6 +21,7 @@ class IdentifiableFlow(GenerativeModule):
     flow: Flow
     prior: Prior
     seen: Shaped[Array, "some ..."]  # u of some training rows, from which new rows take theirs; never trained
+    modality: str = eqx.field(static=True, default="x")  # the only one
 
     def encode(self, batch: Batch, key: PRNGKeyArray) -> MeanAndScale:
         """Return the latents themselves, without noise.
@@ -31,7 +33,7 @@ class IdentifiableFlow(GenerativeModule):
         Returns:
             Two arrays (rows, latents).
         """
-        latents, _ = self.flow.forward_rows(batch.values["x"])
+        latents, _ = self.flow.forward_rows(batch.values[self.modality])
         return latents, jnp.zeros_like(latents)
 
     def log_evidence(self, batch: Batch, key: PRNGKeyArray) -> Float[Array, " rows"]:
@@ -44,7 +46,7 @@ class IdentifiableFlow(GenerativeModule):
         Returns:
             One number a row.
         """
-        latents, log_det = self.flow.forward_rows(batch.values["x"])
+        latents, log_det = self.flow.forward_rows(batch.values[self.modality])
         return jax.vmap(self.prior.log_density)(latents, batch.domain) + log_det
 
     def generate(self, key: PRNGKeyArray, count: int) -> Modalities:
@@ -81,7 +83,7 @@ class IdentifiableFlow(GenerativeModule):
         Returns:
             By modality.
         """
-        return {"x": jax.vmap(self.flow.inverse)(latents)}
+        return {self.modality: jax.vmap(self.flow.inverse)(latents)}
 
     def reconstruct(self, batch: Batch) -> Modalities:
         """Return the data themselves: an invertible map loses nothing.
@@ -92,4 +94,4 @@ class IdentifiableFlow(GenerativeModule):
         Returns:
             By modality.
         """
-        return {"x": batch.values["x"]}
+        return {self.modality: batch.values[self.modality]}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
+from latentry.json_forms import Schema
 from latentry.models.domain_prior.domains import DomainFacts
 from latentry.models.networks import Observations
 
@@ -31,6 +32,20 @@ class DomainModelFacts(ModelFacts):
     domains: DomainFacts
     exact: bool
     starts: np.ndarray
+
+    form: ClassVar[Schema] = {
+        "type": "object",
+        "required": ["observations", "domains", "exact", "starts"],
+        "properties": {
+            "observations": Observations.form,
+            "domains": DomainFacts.form,
+            "exact": {"type": "boolean"},
+            "starts": {
+                "type": "array",
+                "items": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+            },
+        },
+    }
 
     @property
     def gaussian(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 from latentry.contracts import GenerativeModule
 from latentry.data import Batch
 from latentry.models.domain_prior.conditional import Conditional, Prior
-from latentry.models.networks import hidden_in_part
+from latentry.models.networks import seen_in_part
 from latentry.training import Loss
 
 __all__ = ["Identify", "Metrics", "NegativeBound", "Shrunk", "negative_log_likelihood", "row_mean"]
@@ -83,7 +83,7 @@ class NegativeBound:
 
     def __call__(self, module: Conditional, batch: Batch, key: PRNGKeyArray) -> Metrics:
         """Return the mean over the rows of a batch."""
-        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else None
+        seen = seen_in_part(batch, self.hide, jax.random.fold_in(key, 1))
         if self.draws > 1:
             return -row_mean(module.bound(batch, key, self.draws, seen), batch), {}
         fit, divergence = module.elbo(batch, key, seen)

@@ -123,7 +123,7 @@ class Priors:
         """
         flow_key, prior_key = jax.random.split(key)
         map_ = Flow(latents, blocks=flow.blocks, components=flow.components, key=flow_key)
-        return IdentifiableFlow(map_, self.build(latents, prior_key), self.seen())
+        return IdentifiableFlow(map_, self.build(latents, prior_key), self.seen(), self.record.layout.modalities[0])
 
     def conditional(
         self, design: Design, latents: int, *, flow: FlowMap | None, sight: str, draws: int, key: jax.Array

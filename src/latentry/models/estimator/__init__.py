@@ -1,6 +1,15 @@
 """What every model shares: the base class, fitting, reading input, saving, describing, parameters and their constraints."""
 
-from latentry.models.estimator.answers import EVIDENCE_BOUND, check_draws, decoded, drawn, reconstructed, scores
+from latentry.models.estimator.answers import (
+    EVIDENCE_BOUND,
+    check_draws,
+    decoded,
+    drawn,
+    imputed,
+    mean_score,
+    reconstructed,
+    scores,
+)
 from latentry.models.estimator.common import COMMON, HIDDEN_LAYERS
 from latentry.models.estimator.constraints import (
     Choice,
@@ -16,9 +25,9 @@ from latentry.models.estimator.constraints import (
     refuse,
     require,
 )
-from latentry.models.estimator.inputs import FitOptions, Values
+from latentry.models.estimator.inputs import FitOptions, RunOptions, Values
 from latentry.models.estimator.latent_model import AnyModel, LatentModel
-from latentry.models.estimator.reading import completed, outward, read, ready
+from latentry.models.estimator.reading import auxiliary, completed, outward, read, ready
 from latentry.models.estimator.scikit_learn import clone
 from latentry.models.estimator.settings import Rates, Schedule, Settings, Training, refuse_beta
 from latentry.models.estimator.values import check_latents
@@ -39,18 +48,22 @@ __all__ = [
     "Real",
     "Reals",
     "Rule",
+    "RunOptions",
     "Schedule",
     "Settings",
     "Training",
     "Values",
     "Whole",
     "Widths",
+    "auxiliary",
     "check_draws",
     "check_latents",
     "clone",
     "completed",
     "decoded",
     "drawn",
+    "imputed",
+    "mean_score",
     "outward",
     "read",
     "ready",

@@ -10,7 +10,7 @@ import jax
 from jaxtyping import PyTree
 
 from latentry.nets import ConvolutionDecoder, ConvolutionEncoder, FlatDecoder, FlatEncoder
-from latentry.training import Task, operations_per_row, seconds_per_epoch
+from latentry.training import Task, in_words, operations_per_row, seconds_per_epoch
 
 __all__ = ["describe_task"]
 
@@ -42,10 +42,11 @@ def _cost(task: Task, rows: int) -> list[str]:
     epochs = f"at most {task.restarts * sum(phase.epochs for phase in task.phases)} epochs"
     if operations is None:
         return [f"  {'cost':<24} not known before a fit: its steps have loops or are of its own making; {epochs}"]
-    seconds = _rounded(seconds_per_epoch(operations, rows, task.training.plan.batch))
+    seconds = seconds_per_epoch(operations, rows, task.training.plan.batch)
+    whole = in_words(seconds * task.restarts * sum(phase.epochs for phase in task.phases))
     return [
         f"  {'operations':<24} {_rounded(operations)} a row and step, forwards and backwards",
-        f"  {'cost':<24} about {seconds} s an epoch on one core (a rough estimate), {epochs}",
+        f"  {'cost':<24} about {_rounded(seconds)} s an epoch on one core (a rough estimate), {epochs}: {whole}, and compiling",
     ]
 
 

@@ -185,7 +185,7 @@ def _say_interrupted(state: RunState, folder: RunFolder | None) -> None:
 
 
 def _accept(model: AnyModel, state: RunState) -> None:
-    model.state_, model.module_, model.history_ = state, state.result, History(state.history)
+    model.state_, model.module_, model.history_ = state, model.in_use(state.result), History(state.history)
 
 
 def held_folder(folder: str | Path | None) -> AbstractContextManager[RunFolder | None]:

@@ -8,18 +8,26 @@ from typing import TypeAlias, TypedDict
 
 import numpy as np
 
+from latentry.data import DomainLike, LabelsLike
 from latentry.training import Logger
 
-__all__ = ["FitOptions", "Values"]
+__all__ = ["FitOptions", "RunOptions", "Values"]
 
 Values: TypeAlias = np.ndarray | dict[str, np.ndarray]  # rows of the only modality, or of each by name
 
 
-class FitOptions(TypedDict, total=False):
-    """Options of ``fit`` that every model has; see :meth:`latentry.models.LatentModel.fit`."""
+class RunOptions(TypedDict, total=False):
+    """Options of ``fit`` about the run; see :meth:`latentry.models.LatentModel.fit`."""
 
     run: str | Path | None
     resume: bool
     save_every: int | None
     logger: Logger | None
     origin: Mapping[str, object] | None
+
+
+class FitOptions(RunOptions, total=False):
+    """Options of ``fit`` that every model has."""
+
+    domain: DomainLike | None
+    groups: LabelsLike | None

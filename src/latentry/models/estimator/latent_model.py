@@ -22,16 +22,18 @@ from latentry.contracts import (
     NamesLatents,
     encode_rows,
 )
-from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, counted_names
+from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, LabelsLike, counted_names
 from latentry.errors import DataError, nearest
 from latentry.models.estimator.constraints import Rule, check_table
 from latentry.models.estimator.fitting import held_folder, record_of, task_for, train
+from latentry.models.estimator.hints import unknown_parameter
 from latentry.models.estimator.inputs import FitOptions
 from latentry.models.estimator.naming import renamed
-from latentry.models.estimator.reading import read, ready
+from latentry.models.estimator.reading import auxiliary, read, ready
 from latentry.models.estimator.resuming import earlier_run, refuse_used_folder, resumed
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
+from latentry.precision import single_precision_methods
 from latentry.training import History, Logger, Phase, RunFolder, RunState, Task, map_rows
 
 __all__ = ["AnyModel", "LatentModel"]
@@ -40,10 +42,7 @@ ModuleT = TypeVar("ModuleT", bound=LatentModule)  # the tree of arrays that is t
 FactsT = TypeVar("FactsT", bound=ModelFacts)  # what the model notes of the data
 
 
-class _UnknownParameter(DataError, TypeError):
-    """A parameter that a model does not have; also a TypeError, as Python has it."""
-
-
+@single_precision_methods
 class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
     """A model of latents. It follows scikit-learn; ``fit`` also takes a Dataset.
 
@@ -79,8 +78,9 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
     least_modalities: ClassVar[int] = 1  # modalities without which the model has no meaning
     least_domains: ClassVar[int] = 0  # domains without which the model has no meaning
     takes_tables: ClassVar[bool] = True  # whether rows may be flat; if not, they are images
-    takes_one_table: ClassVar[bool] = False  # whether rows must be one table of real values, called "x"
+    takes_one_table: ClassVar[bool] = False  # whether rows must be one table of real values
     takes_latents_from_data: ClassVar[bool] = False  # whether latent_dim may be None
+    takes_missing_cells: ClassVar[bool] = False  # whether single cells of a row may be missing
     encodes_subsets: ClassVar[bool] = False  # whether any subset of the modalities can be encoded
     compares_restarts: ClassVar[bool] = False  # whether the modules of all restarts are kept
 
@@ -90,6 +90,11 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
     history_: History
     n_features_in_: int  # as scikit-learn has them, for tables
     feature_names_in_: np.ndarray
+
+    def __init_subclass__(cls, **options: object) -> None:
+        """Let a model compute in single precision, also where JAX is in 64-bit mode."""
+        super().__init_subclass__(**options)
+        single_precision_methods(cls)
 
     # What a model must say ------------------------------------------------------------------
 
@@ -199,6 +204,17 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         module: ModuleT = state.result
         return module
 
+    def in_use(self, module: ModuleT) -> ModuleT:
+        """Return the module that answers: that of the run, with what a user has said since.
+
+        Args:
+            module: Of the run.
+
+        Returns:
+            The same module, unless the model says otherwise.
+        """
+        return module
+
     def check_loaded(self, folder: str) -> None:
         """Refuse what was handed to ``load`` and is not what the model was fitted with.
 
@@ -216,6 +232,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         X: DataLike,
         y: DomainLike | None = None,
         *,
+        domain: DomainLike | None = None,
+        groups: LabelsLike | None = None,
         run: str | Path | None = None,
         resume: bool = False,
         save_every: int | None = None,
@@ -224,9 +242,14 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
     ) -> Self:
         """Learn from data.
 
+        Cost: linear in rows and epochs, and in the weights of the networks, which grow with the columns; exact flows are cubic in
+        the columns. Memory holds the rows once more in single precision, unless they stay on disk.
+
         Args:
             X: A Dataset, or anything that a Dataset can be made of.
             y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
+            domain: The same under its own name, which scikit-learn's metadata routing can pass on.
+            groups: A label for each row, where rows depend on each other: held-out rows are then whole groups.
             run: A folder that holds the run while it goes on, so that it survives a crash. It is locked until the fit
                 ends: a second process that would write there is refused.
             resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened. With
@@ -242,7 +265,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         check_table(self, self.constraints)
         before = dict(vars(self))
         try:
-            data = read(self, X, y, fitting=True)
+            data = read(self, X, auxiliary(y, domain), fitting=True)
+            data = data if groups is None else data.with_groups(groups)
             with held_folder(run) as folder:
                 earlier = earlier_run(self, folder, data) if resume else None
                 known = None if earlier is None else earlier.record_
@@ -295,17 +319,20 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         words = describe_task(type(self).__name__, task_for(model, data), len(data))
         return words if model.undecided is None else f"{words}\n  {model.undecided}"
 
-    def transform(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+    def transform(self, X: DataLike, y: DomainLike | None = None, *, domain: DomainLike | None = None) -> np.ndarray:
         """Return posterior means, one row of latents per row of data.
+
+        Cost: linear in the rows.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            domain: The same under its own name, as for :meth:`fit`.
 
         Returns:
             (rows, latents).
         """
-        return self._posterior_means(X, y)
+        return self._posterior_means(X, auxiliary(y, domain))
 
     def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
         """Return what ``transform`` does, as an array also where scikit-learn's ``set_output`` asks for data frames."""
@@ -324,7 +351,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         Returns:
             (rows, latents).
         """
-        return self.fit(X, y, **options).transform(X, None if self.domain_for is None else y)
+        u = auxiliary(y, options.get("domain"))
+        return self.fit(X, y, **options).transform(X, None if self.domain_for is None else u)
 
     def channel(self, X: DataLike, y: DomainLike | None = None) -> Channel:
         """Return the latent as a distribution for each row.
@@ -423,10 +451,10 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
 
     def __new__(cls, *values: object, **params: object) -> Self:
         """Refuse a parameter that there is not, with the name of the nearest that there is."""
-        known = [*signature(cls.__init__).parameters][1:]
+        known = signature(cls.__init__).parameters
         for name in params:
             if name not in known:
-                raise _UnknownParameter(f"{name}: {cls.__name__} has no such parameter{nearest(name, known)}")
+                raise _unknown(cls.__name__, name, {one: part.default for one, part in [*known.items()][1:]})
         return super().__new__(cls)
 
     def set_params(self, **params: object) -> Self:
@@ -445,6 +473,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         for name in params:  # all names before any value: a mistyped one changes nothing
             if "__" in name and name not in known:
                 raise DataError(f"{name}: {type(self).__name__} has no such parameter{nearest(name, known)}")
+            if name not in known:
+                raise _unknown(type(self).__name__, name, self.get_params(deep=False))
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         for name, value in params.items():
             group, _, part = name.partition("__")
@@ -458,10 +488,20 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.least_domains > 0
         tags.input_tags.two_d_array = self.takes_tables and self.least_modalities == 1
+        # Where the data say how many latents there are, the likelihood of whole rows is exact.
+        exact = self.takes_latents_from_data and self.latent_dim is None
+        tags.input_tags.allow_nan = self.takes_missing_cells and not exact
         return tags
 
 
 AnyModel: TypeAlias = LatentModel[Any, Any]  # a model of any kind
+
+
+def _unknown(owner: str, name: str, params: Mapping[str, object]) -> DataError:
+    """Return the error of a parameter that there is not, given those that there are, with settings among them."""
+    groups = {group: value for group, value in params.items() if isinstance(value, Settings)}
+    parts = [f"{group}__{part}" for group, value in groups.items() for part in value.get_params()]
+    return unknown_parameter(owner, name, [*params, *parts], {g: type(value).__name__ for g, value in groups.items()})
 
 
 def _float_types(X: DataLike) -> list[np.dtype[np.floating]]:

@@ -10,14 +10,51 @@ import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latentry.data import DataLike, Dataset, DomainLike
+from latentry.data import DataLike, Dataset, DomainLike, is_annotated
 from latentry.errors import DataError, DataWarning
 from latentry.models.estimator.inputs import Values
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["completed", "outward", "read", "ready"]
+__all__ = ["auxiliary", "completed", "outward", "read", "ready"]
+
+
+def auxiliary(y: DomainLike | None, domain: DomainLike | None) -> DomainLike | None:
+    """Return the domain of each row, by whichever name it was given.
+
+    Args:
+        y: As scikit-learn calls it.
+        domain: Under its own name.
+
+    Returns:
+        The one of them that there is.
+
+    Raises:
+        DataError: If both were given.
+    """
+    if y is not None and domain is not None:
+        raise DataError("y and domain=: both say the domain of each row. Give one of them.")
+    return y if domain is None else domain
+
+
+def _refuse_swapped(X: object, u: object) -> None:
+    """Refuse domains in the place of rows, and rows in the place of domains: each alone has a sentence that misleads."""
+    if isinstance(X, Dataset | Mapping) or u is None:
+        return
+    if isinstance(u, Dataset | Mapping) or is_annotated(u) or (_rank(X) == 1 and _rank(u) >= 2):
+        raise DataError(
+            "X and y: X has one number or label for each row, and y holds rows: the two are swapped. Give the rows first, then "
+            "their domain, as in fit(rows, domain)."
+        )
+
+
+def _rank(values: object) -> int:
+    shape = getattr(values, "shape", None)
+    try:
+        return len(shape) if isinstance(shape, tuple) else np.asarray(values).ndim
+    except ValueError:  # rows of different lengths have a sentence of their own
+        return 0
 
 
 def read(model: AnyModel, X: DataLike, u: DomainLike | None, *, fitting: bool) -> Dataset:
@@ -32,16 +69,26 @@ def read(model: AnyModel, X: DataLike, u: DomainLike | None, *, fitting: bool) -
     Returns:
         The dataset.
     """
+    _refuse_swapped(X, u)
+    coding = {} if fitting else dict(model.record_.layout.coding)
     if isinstance(X, Dataset):
-        data = X if u is None else X.with_domain(u)
+        data = (X if u is None else X.with_domain(u)).recoded(coding)
     else:
-        data = Dataset(X, u)
-        if data.names == ("x",) and not isinstance(X, dict):
+        data = Dataset(X, u, coding=coding)
+        plain = data.names == ("x",) and not isinstance(X, dict) and not is_annotated(X)
+        if plain and (fitting or not _named_by_dataset(model)):
             validate_data(model, X, reset=fitting, skip_check_array=True)
+    if not model.takes_missing_cells:
+        data.refuse_missing_cells(type(model).__name__)
     if fitting:
-        _note_features(model, data, named=isinstance(X, Dataset))
+        _note_features(model, data, named=isinstance(X, Dataset) or is_annotated(X))
         data = without_empty_domains(data)
     return data
+
+
+def _named_by_dataset(model: AnyModel) -> bool:
+    """Return whether the fit knows its columns from a Dataset, and scikit-learn does not: it would warn of their names."""
+    return "feature_names_in_" not in vars(model) and bool(model.record_.layout.columns)
 
 
 def _note_features(model: AnyModel, data: Dataset, *, named: bool) -> None:
@@ -49,7 +96,7 @@ def _note_features(model: AnyModel, data: Dataset, *, named: bool) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             model.__dict__.pop(name, None)
     if data.names == ("x",) and len(data.layout.shape("x")) == 1:
-        model.n_features_in_ = data.layout.shape("x")[0]
+        model.n_features_in_ = len(data.coding["x"]) if "x" in data.coding else data.layout.shape("x")[0]
 
 
 def without_empty_domains(data: Dataset) -> Dataset:

@@ -12,15 +12,35 @@ import jax
 import numpy as np
 
 from latentry.contracts import FitRecord
-from latentry.errors import CheckpointError, nearest
+from latentry.errors import CheckpointError, DataError, nearest
+from latentry.models.estimator.constraints import check_table
+from latentry.models.estimator.manifest import (
+    manifest_form,
+    require_arrays,
+    require_counters,
+    require_sizes,
+    unbuilt,
+)
 from latentry.models.estimator.settings import Settings
 from latentry.nets import Expert
-from latentry.training import History, RunFiles, RunFolder, RunState, blank_trees, fill, read_run, to_named
+from latentry.precision import single_precision
+from latentry.training import (
+    MANIFEST,
+    History,
+    RunFiles,
+    RunFolder,
+    RunState,
+    blank_trees,
+    fill,
+    read_run,
+    to_named,
+    usable_devices,
+)
 
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["parameters_of", "load_model", "read_model_files", "save_model", "stored_model"]
+__all__ = ["load_model", "parameters_of", "read_model_files", "restored_parameters", "save_model", "stored_model"]
 
 WRITTEN_BY = 3  # the form of run folders; 1 had no record of the fit, 2 marked rows in single precision
 
@@ -109,8 +129,11 @@ def _restored_part(name: str, part: object) -> object:
     return Expert.from_json(part) if name == "experts" and isinstance(part, Mapping) else part
 
 
+@single_precision
 def load_model(folder: str | Path, **own: object) -> AnyModel:
     """Read a fitted model.
+
+    Cost: linear in the bytes of the folder, which holds the numbers of the held-out rows and marks of all rows of the fit.
 
     Args:
         folder: The run folder.
@@ -135,6 +158,8 @@ def load_model(folder: str | Path, **own: object) -> AnyModel:
 def read_model_files(folder: str | Path) -> RunFiles:
     """Read the files of a run, if they are of the form that this version writes.
 
+    Cost: linear in the bytes of the folder.
+
     Args:
         folder: The run folder.
 
@@ -146,14 +171,30 @@ def read_model_files(folder: str | Path) -> RunFiles:
     """
     files = read_run(folder)
     if files.manifest.get("written_by") != WRITTEN_BY:
-        version = files.manifest.get("versions", {}).get("latentry", "unknown")
+        versions = files.manifest.get("versions")
+        version = versions.get("latentry", "unknown") if isinstance(versions, dict) else "unknown"
         raise CheckpointError(
             f"{folder} holds a run in a form that this version does not read (latentry {version}, without the record by which "
             "rows of the fit are known): fit the model again."
         )
+    _require_form(files, folder)
     return files
 
 
+def _require_form(files: RunFiles, folder: str | Path) -> None:
+    manifest, place = files.manifest, f"{folder}/{MANIFEST}"
+    name = manifest.get("model")
+    if not isinstance(name, str):
+        raise CheckpointError(f"{place}, model: it names no model. Restore the folder from a copy, or fit again.")
+    try:
+        facts = _class_of(name).facts_class
+    except DataError as problem:
+        raise CheckpointError(f"{place}, model: {problem}") from None
+    manifest_form(facts).require(dict(manifest), place)
+    require_sizes(manifest, files.weights, folder)
+
+
+@single_precision
 def stored_model(folder: str | Path, own: Mapping[str, object]) -> AnyModel:
     """Read the model in a run folder; of ``own``, what the folder cannot hold is taken.
 
@@ -168,15 +209,30 @@ def stored_model(folder: str | Path, own: Mapping[str, object]) -> AnyModel:
         CheckpointError: If the folder holds no run that this version reads, or something of ``own`` is missing.
     """
     files = read_model_files(folder)
+    usable_devices()  # before the first array is made: JAX's own error names no remedy
+    try:
+        parameters = restored_parameters(folder, files.manifest["parameters"], own)
+        model = _restored(files, parameters, folder)
+    except CheckpointError:
+        raise
+    except Exception as problem:  # each field has its form, and yet they may not belong together
+        raise unbuilt(problem, folder) from problem
+    model.check_loaded(str(folder))
+    return model
+
+
+def _restored(files: RunFiles, parameters: Mapping[str, object], folder: str | Path) -> AnyModel:
     manifest = files.manifest
     kind = _class_of(manifest["model"])
-    model = kind().set_params(**_restore_parameters(folder, manifest["parameters"], own))
+    model = kind().set_params(**parameters)
+    check_table(model, model.constraints)
     model.record_ = FitRecord.restore(manifest["record"], files.weights, kind.facts_class, manifest["parameters"])
     _restore_features(model, manifest)
+    require_arrays(model.build, files.weights, folder)
+    require_counters(manifest["state"], model.phases(), model.restarts, folder)
     model.state_ = _restore_state(model, files, folder)
-    model.module_ = fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors")
+    model.module_ = model.in_use(fill("module", model.state_.module, files.weights, f"{folder}/weights.safetensors"))
     model.history_ = History(files.history)
-    model.check_loaded(str(folder))
     return model
 
 
@@ -186,9 +242,22 @@ def _class_of(name: str) -> type[AnyModel]:
     return model_class(name)
 
 
-def _restore_parameters(
+def restored_parameters(
     folder: str | Path, stored: Mapping[str, object], own: Mapping[str, object]
 ) -> dict[str, object]:
+    """Return parameters from plain JSON, as :func:`parameters_of` made it.
+
+    Args:
+        folder: Named in errors.
+        stored: Values by name.
+        own: Modules or functions of the user, by the parameter's name.
+
+    Returns:
+        Values as a constructor takes them.
+
+    Raises:
+        CheckpointError: If one of the user's own is missing or is another.
+    """
     parameters: dict[str, object] = {}
     for name, value in stored.items():
         if isinstance(value, dict) and "own" in value:
@@ -217,7 +286,7 @@ def _alike(folder: str | Path, name: str, given: object, stored: Mapping[str, ob
 def _restore_features(model: AnyModel, manifest: Mapping[str, object]) -> None:
     shapes = dict(model.record_.layout.shapes)
     if tuple(shapes) == ("x",) and len(shapes["x"]) == 1:
-        model.n_features_in_ = shapes["x"][0]
+        model.n_features_in_ = len(model.record_.layout.sources["x"]) or shapes["x"][0]
     names = manifest["feature_names_in"]
     if names:
         model.feature_names_in_ = np.array(names, dtype=object)

@@ -32,6 +32,8 @@ Model = TypeVar("Model", bound=BaseEstimator)
 def clone(model: Model) -> Model:
     """Return an unfitted model with the same parameters.
 
+    Cost: constant.
+
     Args:
         model: Fitted or not.
 

@@ -10,6 +10,7 @@ import jax
 import optax
 
 from latentry.models.estimator.constraints import NameOrFunction, Real, Rule, Whole, refuse
+from latentry.models.estimator.hints import unknown_parameter
 from latentry.training import SCHEDULES
 
 __all__ = ["Rates", "Schedule", "Settings", "Training", "refuse_beta"]
@@ -30,6 +31,14 @@ class Settings:
     """A frozen dataclass of parameters, held by a model as one of its own: ``model.set_params(training__clip=1)``."""
 
     constraints: ClassVar[Mapping[str, Rule]]
+
+    def __new__(cls, *values: object, **params: object) -> Self:
+        """Refuse a setting that there is not, with the name of the one that may be meant."""
+        known = [part.name for part in fields(cls)]  # type: ignore[arg-type]
+        for name in params:
+            if name not in known:
+                raise unknown_parameter(cls.__name__, name, known, {})
+        return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: FBT002 (scikit-learn's signature)
         """Return the parameters by name, as scikit-learn asks for them.

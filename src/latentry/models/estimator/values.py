@@ -62,7 +62,8 @@ def levels_of(data: Dataset, modality: str) -> int:
     observed, most = data.observed[modality], 0
     for start, piece in blocks(data[modality]):
         seen = piece[observed[start : start + len(piece)]]
-        most = max(most, int(seen.max()) if seen.size else 0)
+        known = seen[~np.isnan(seen)] if seen.dtype.kind == "f" else seen
+        most = max(most, int(known.max()) if known.size else 0)
     if most >= _MOST_LEVELS:
         raise DataError(f"modality {modality!r} has codes up to {most}: categories are coded 0, 1, 2, … without gaps.")
     return 1 + most
@@ -85,10 +86,14 @@ def check_rows(data: Dataset, likelihoods: Mapping[str, str], levels: Mapping[st
         for start, piece in blocks(data[name]):
             flat = piece.reshape(len(piece), -1)
             bad = ~_possible(kind, flat, levels.get(name)) & data.observed[name][start : start + len(piece), None]
+            bad = bad & ~np.isnan(flat) if name in data.partial else bad
             if bad.any():
                 row, entry = np.argwhere(bad)[0]
                 wanted = _wanted(kind, levels.get(name))
-                raise DataError(f"modality {name!r}, row {start + row}: {flat[row, entry]} is not {wanted} ({kind}).")
+                raise DataError(
+                    f"modality {name!r}, row {start + row}: {flat[row, entry]} is not {wanted} ({kind}). "
+                    f"Mend it, or give likelihood={{{name!r}: 'gaussian'}}."
+                )
 
 
 def _possible(kind: str, values: np.ndarray, levels: int | None) -> np.ndarray:

@@ -47,7 +47,9 @@ from latentry.models.estimator import (
     Values,
     Whole,
     Widths,
+    auxiliary,
     decoded,
+    mean_score,
     refuse_beta,
     scores,
 )
@@ -130,7 +132,8 @@ class IFlow(
         Raises:
             DataError: If the data cannot be learned from.
         """
-        if data.names != ("x",) or len(data.layout.shape("x")) != 1:
+        name = data.names[0]
+        if len(data.names) > 1 or len(data.layout.shape(name)) != 1:
             raise DataError("IFlow takes one table of numbers: pass an array (rows, columns) as the only modality.")
         refuse_sparse_settings(self.domain_prior, "IFlow")
         domains = domains_of(
@@ -138,9 +141,9 @@ class IFlow(
         )
         exact = not self.noisy and (self.latent_dim is None or self.latent_dim >= data.layout.size)
         if exact:
-            check_columns(data, "x")
+            check_columns(data, name)
             refuse_beta(self.training, "an exact likelihood")
-        return DomainModelFacts(Observations({"x": "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
+        return DomainModelFacts(Observations({name: "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
         """Return the Gaussian modalities.
@@ -216,17 +219,26 @@ class IFlow(
         """
         return scores(self, X, y, seed)
 
-    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+    def score(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        domain: DomainLike | None = None,
+    ) -> float:
         """Return the mean of :meth:`score_rows`: higher is better.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            sample_weight: Of each row; all alike by default.
+            domain: The same as y under its own name, as for :meth:`fit`.
 
         Returns:
             Nats per row.
         """
-        return float(self.score_rows(X, y).mean())
+        return mean_score(self.score_rows(X, auxiliary(y, domain)), sample_weight)
 
     def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.

@@ -15,9 +15,9 @@ from latentry.contracts import (
     DecodesLatents,
     HasLatentDistributions,
     HasLikelihood,
+    Imputes,
     LatentDistributions,
     ModelFacts,
-    Reconstructs,
     SamplesByDomain,
 )
 from latentry.data import DataLike, Dataset, DomainLike
@@ -44,7 +44,10 @@ from latentry.models.estimator import (
     Rule,
     Training,
     Values,
+    auxiliary,
     decoded,
+    imputed,
+    mean_score,
     reconstructed,
     refuse,
     scores,
@@ -65,7 +68,7 @@ class IVAE(
     HasLikelihood,
     HasLatentDistributions,
     SamplesByDomain,
-    Reconstructs,
+    Imputes,
     DecodesLatents,
 ):
     r"""Identifiable VAE: :math:`p(x, z \mid u) = p(x \mid z)\prod_i p(z_i \mid u)`, a distribution of each latent in each domain.
@@ -132,6 +135,7 @@ class IVAE(
     facts_class: ClassVar[type[ModelFacts]] = DomainModelFacts
     least_domains: ClassVar[int] = 2
     encodes_subsets: ClassVar[bool] = True
+    takes_missing_cells: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> DomainModelFacts:
         """Note likelihoods and domains.
@@ -255,17 +259,26 @@ class IVAE(
         """
         return scores(self, X, y, seed)
 
-    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+    def score(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        domain: DomainLike | None = None,
+    ) -> float:
         """Return the mean of :meth:`score_rows`: higher is better.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            sample_weight: Of each row; all alike by default.
+            domain: The same as y under its own name, as for :meth:`fit`.
 
         Returns:
             Nats per row.
         """
-        return float(self.score_rows(X, y).mean())
+        return mean_score(self.score_rows(X, auxiliary(y, domain)), sample_weight)
 
     def sample(self, n: int = 1, domain: DomainLike | None = None, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
@@ -314,3 +327,15 @@ class IVAE(
             An array, or one for each modality by name.
         """
         return reconstructed(self, X, y)
+
+    def impute(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return every modality of every row: as measured where it was, expected values where it was not.
+
+        Args:
+            X: Rows, as for :meth:`fit`; single cells or whole modalities may be missing.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
+        return imputed(self, X, y)

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch
 from latentry.models.domain_prior import Conditional, Metrics, row_mean
-from latentry.models.networks import hidden_in_part
+from latentry.models.networks import seen_in_part
 from latentry.nets import normal_log_density
 
 __all__ = ["WeightedSplit"]
@@ -36,8 +36,8 @@ class WeightedSplit:
     def __call__(self, module: Conditional, batch: Batch, key: PRNGKeyArray) -> Metrics:
         """Return the mean over the rows of a batch."""
         a, b, c, d = self.weights
-        seen = hidden_in_part(batch.observed, self.hide, jax.random.fold_in(key, 1)) if self.hide else batch.observed
-        mean, scale = module.coordinates(batch._replace(observed=seen))
+        seen = seen_in_part(batch, self.hide, jax.random.fold_in(key, 1))
+        mean, scale = module.coordinates(batch if seen is None else seen)
         drawn = mean + scale * jax.random.normal(key, mean.shape)
         own = jax.vmap(normal_log_density)(drawn, mean, jnp.log(scale))
         pairs = _pairwise(drawn, mean, jnp.log(scale)) + jnp.log(batch.weight)[None, :, None]

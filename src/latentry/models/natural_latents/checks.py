@@ -98,8 +98,8 @@ def _check_modalities(data: Dataset) -> None:
 
 def _check_copies(data: Dataset) -> None:
     for one, other in combinations(data.names, 2):
-        both = np.flatnonzero(data.observed[one] & data.observed[other])[:_LOOKED_AT]
-        if len(both) > 1 and _alike(np.asarray(data[one][both]), np.asarray(data[other][both])):
+        both = np.flatnonzero(data.whole_rows(one) & data.whole_rows(other))[:_LOOKED_AT]
+        if len(both) > 2 and _alike(np.asarray(data[one][both]), np.asarray(data[other][both])):
             raise DataError(
                 f"modalities {one!r}, {other!r}: copies of each other, of which everything is shared. Drop one of them."
             )

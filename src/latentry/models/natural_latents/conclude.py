@@ -14,7 +14,15 @@ from sklearn.metrics import normalized_mutual_info_score
 from latentry.contracts import encode_rows
 from latentry.data import Dataset
 from latentry.models.natural_latents.drawing import fitted_drawing
-from latentry.models.natural_latents.frontier import Answers, Weights, bend, dropping_columns, merging_values, scored
+from latentry.models.natural_latents.frontier import (
+    Answers,
+    Weights,
+    bend,
+    dropping_columns,
+    merging_values,
+    principal_axes,
+    scored,
+)
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent
 from latentry.models.natural_latents.module import Conclusion, NaturalModule, latents_of_rows
 from latentry.training import map_rows
@@ -49,9 +57,14 @@ def concluded_module(
     Returns:
         The module with its conclusion, and a decoder for the latent as it is now.
     """
+    training, held_out = _telling(training, held_out), _telling(held_out, training)
     some = _some(training, _CHOOSING)
     known = answers_about(module, some)
     seen = answers_about(module, held_out)
+    axes = np.eye(module.kind.size)
+    if choose and known.scale is not None:
+        axes = principal_axes(known)
+        known, seen = known.turned(axes), seen.turned(axes)
     frontier, group, kept = measured_frontier(known, seen, weights, choose=choose)
     final = seen.merged(group) if isinstance(module.kind, CategoricalLatent) else seen.columns(group[:kept])
     shape = module.conclusion.domains.shape
@@ -60,6 +73,7 @@ def concluded_module(
     concluded = Conclusion(
         _device(1, np.int32),
         _device(group, np.int32),
+        _device(axes),
         _device(kept, np.int32),
         _device(frontier),
         _device(_by_domain(final, weights, shape)),
@@ -76,6 +90,17 @@ def concluded_module(
 def _device(values: object, kind: type[np.generic] = np.float32) -> jax.Array:
     placed: jax.Array = jax.device_put(np.asarray(values, dtype=kind))
     return placed
+
+
+def _telling(data: Dataset, others: Dataset) -> Dataset:
+    """The rows that have two modalities; where none has, those of the others: few such rows can all be on one side."""
+    for rows in (data, others):
+        telling = np.sum([rows.observed[name] for name in rows.names], axis=0) > 1
+        if telling.all():
+            return rows
+        if telling.any():
+            return rows.take(np.flatnonzero(telling))
+    raise AssertionError("a fit has a row with two modalities")
 
 
 def _some(data: Dataset, most: int) -> Dataset:
@@ -109,7 +134,8 @@ def answers_about(module: NaturalModule, data: Dataset) -> Answers:
         return Answers(first, tuple(others), observed[rows], domain)
     size = module.kind.size
     means, scales = [part[:, :size] for part in parts], [np.exp(part[:, size:]) for part in parts]
-    return Answers(means[0], tuple(means[1:]), observed[rows], domain, scales[0], tuple(scales[1:]))
+    draws = np.random.default_rng(0).standard_normal(means[0].shape)
+    return Answers(means[0], tuple(means[1:]), observed[rows], domain, scales[0], tuple(scales[1:]), draws)
 
 
 def _normal(table: Array) -> Array:
@@ -159,6 +185,7 @@ def _by_domain(answers: Answers, weights: Weights, shape: tuple[int, ...]) -> Ar
                 answers.domain[rows],
                 None if answers.scale is None else answers.scale[rows],
                 tuple(s[rows] for s in answers.student_scales),
+                None if answers.draws is None else answers.draws[rows],
             )
             _, errors, kept = scored(part, weights)
             table[number] = [kept, *errors]
@@ -169,5 +196,7 @@ def _agreement(one: Answers, other: Answers) -> float:
     """Normalised mutual information of the most probable values, or how much of one is a linear map of the other."""
     if one.scale is None:
         return float(normalized_mutual_info_score(one.latent.argmax(axis=1), other.latent.argmax(axis=1)))
+    if len(one.latent) < 2:
+        return float("nan")  # a row says nothing of a linear map
     pairs = ((one.latent, other.latent), (other.latent, one.latent))
     return float(np.mean([LinearRegression().fit(a, b).score(a, b) for a, b in pairs]))

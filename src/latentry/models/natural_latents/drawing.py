@@ -128,12 +128,19 @@ def fitted_drawing(
     )
     seen = np.asarray(scaled.features(jnp.asarray(latents * used, dtype=jnp.float32)), dtype=np.float64)
     ridge = _RIDGE * (len(seen) if blank.shift.size else 1)
-    maps = {
-        name: _device(_least_squares(seen, _targets(data, name, heads[name]), np.asarray(data.observed[name]), ridge))
-        for name in blank.maps
-    }
+    maps = {name: _device(_map_to(seen, data, name, heads[name], ridge)) for name in blank.maps}
     fitted: Drawing = eqx.tree_at(lambda tree: tree.maps, scaled, maps)
     return fitted
+
+
+def _map_to(seen: NDArray[np.float64], data: Dataset, name: str, head: Head, ridge: float) -> NDArray[np.float64]:
+    """Fit the map to a modality; where single cells are missing, to each of its numbers in the rows that have it."""
+    wanted, known = _targets(data, name, head), data.cells_observed(name)
+    if known is None:
+        return _least_squares(seen, wanted, np.asarray(data.observed[name]), ridge)
+    cells = np.repeat(known.reshape(len(known), -1), head.parameters, axis=1)
+    columns = [_least_squares(seen, wanted[:, [j]], cells[:, j], ridge) for j in range(wanted.shape[1])]
+    return np.concatenate(columns, axis=1)
 
 
 def _targets(data: Dataset, name: str, head: Head) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.contracts import DecodesLatents, FrontierPoint, HasClusters, HasFrontier, ModelFacts, Reconstructs
+from latentry.contracts import DecodesLatents, FrontierPoint, HasClusters, HasFrontier, Imputes, ModelFacts
 from latentry.data import CategoricalChannel, Channel, DataLike, Dataset, DomainLike, GaussianChannel
 from latentry.errors import DataError
 from latentry.models.domain_prior import only
@@ -25,7 +25,9 @@ from latentry.models.estimator import (
     Rule,
     Training,
     Values,
+    auxiliary,
     check_latents,
+    imputed,
     outward,
     reconstructed,
     refuse_beta,
@@ -39,7 +41,7 @@ from latentry.models.natural_latents.losses import NaturalityScore, full_weight
 from latentry.models.natural_latents.module import Conclusion, NaturalModule, draw_rows
 from latentry.models.natural_latents.networks import Plan
 from latentry.models.natural_latents.settings import Naturality
-from latentry.models.networks import Observations, observe
+from latentry.models.networks import Observations, observe, visible_shape
 from latentry.nets import Build, Head, head_for
 from latentry.training import Phase, RunState, Task, map_rows
 
@@ -54,7 +56,7 @@ _FIRST = 0.25  # fraction of the epochs in which values spread
 
 @final
 @dataclass(eq=False, repr=False)
-class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier, Reconstructs, DecodesLatents):
+class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasFrontier, Imputes, DecodesLatents):
     r"""A latent that all modalities share and that makes them independent: the most natural one that training finds.
 
     A latent is natural (Wentworth and Lorell, 2025) where it mediates, :math:`M = TC(X \mid \Lambda) \approx 0`, and is redundant,
@@ -112,6 +114,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     facts_class: ClassVar[type[ModelFacts]] = Observations
     least_modalities: ClassVar[int] = 2
     encodes_subsets: ClassVar[bool] = True
+    takes_missing_cells: ClassVar[bool] = True
     compares_restarts: ClassVar[bool] = True
 
     # Learning -------------------------------------------------------------------------------
@@ -187,8 +190,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         drawing = Drawing.blank(kind.size, outputs, values=isinstance(kind, CategoricalLatent))
         shapes = {name: self._features(name, head) for name, head in heads.items()}
         channel, students = Plan(kind, shapes, self.hidden, self.encoder).built(key)
+        masked = self.observations.partial
         return NaturalModule(
-            channel, students, prior, width, together, heads, start, blank, drawing, kind, layout.shapes
+            channel, students, prior, width, together, heads, start, blank, drawing, kind, layout.shapes, masked
         )
 
     def _head(self, name: str) -> Head:
@@ -196,9 +200,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         return head_for(kind, self.record_.layout.shape(name), levels=levels, scale=1.0)
 
     def _features(self, name: str, head: Head) -> tuple[int, ...]:
-        blank = np.zeros(self.record_.layout.shape(name), dtype=np.float32)
-        shape: tuple[int, ...] = jax.eval_shape(head.features, blank).shape
-        return shape
+        return visible_shape(head, self.record_.layout.shape(name), masked=name in self.observations.partial)
 
     def begun(self, module: NaturalModule, restart: int) -> NaturalModule:
         """Return the module with a beginning of its own: what helps one latent to be found loses another.
@@ -229,7 +231,6 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
             aim.noise,
             max(1, self.record_.layout.domain_size),
             self.observations.gaussian,
-            nested=self.latent_dim == "auto",
         )
         moving = only("channel", "students", "prior", "width")
         spread = Phase("spread", loss, first, self.learning_rate, trainable=moving, **self.training.rates)
@@ -262,17 +263,18 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         check_is_fitted(self)
         return int(self.module_.conclusion.kept)
 
-    def transform(self, X: DataLike, y: DomainLike | None = None) -> np.ndarray:
+    def transform(self, X: DataLike, y: DomainLike | None = None, *, domain: DomainLike | None = None) -> np.ndarray:
         """Return the probability of each value, or the mean of each column.
 
         Args:
             X: Rows, as for :meth:`fit`; a row may lack modalities.
             y: Not needed.
+            domain: Not needed.
 
         Returns:
             (rows, values or columns).
         """
-        return self._posterior_means(X, y)
+        return self._posterior_means(X, auxiliary(y, domain))
 
     def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
         return super()._posterior_means(X, y)[:, : self.n_features_out]
@@ -386,6 +388,18 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         """
         return reconstructed(self, X, y)
 
+    def impute(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return every modality of every row: as measured where it was, expected values where it was not.
+
+        Args:
+            X: Rows, as for :meth:`fit`; single cells or whole modalities may be missing.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
+        return imputed(self, X, y)
+
     def prototypes(self, X: DataLike) -> dict[str, np.ndarray]:
         """Return the mean of each modality for each value of the latent: what the values look like.
 
@@ -399,8 +413,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         probability = self.cluster_probabilities(data).astype(np.float64)
         result = {}
         for name in data.names:
-            weight = probability * data.observed[name][:, None]
-            rows = np.where(data.observed[name][:, None], np.asarray(data[name]).reshape(len(data), -1), 0.0)
-            mean = weight.T @ rows / np.maximum(weight.sum(axis=0), 1e-12)[:, None]
+            known = data.cells_observed(name)
+            seen = (data.observed[name][:, None] if known is None else known).reshape(len(data), -1)
+            rows = np.where(seen, np.asarray(data[name]).reshape(len(data), -1), 0.0)
+            mean = probability.T @ rows / np.maximum(probability.T @ seen, 1e-12)
             result[name] = mean.reshape(-1, *data.layout.shape(name))
         return result

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, xlogy
 
-__all__ = ["Answers", "Weights", "bend", "dropping_columns", "merging_values", "scored"]
+__all__ = ["Answers", "Weights", "bend", "dropping_columns", "merging_values", "principal_axes", "scored"]
 
 Array = NDArray[np.float64]
 _TINY = 1e-12
@@ -38,6 +38,8 @@ class Answers:
         domain: Number of each row's domain.
         scale: Of a latent of numbers: its noise (rows, columns).
         student_scales: Of each student, likewise.
+        draws: Standard normal numbers (rows, columns) by which the information of a latent of numbers is measured. A column keeps
+            its own where others are dropped: sizes are then compared by the same draws.
     """
 
     latent: Array
@@ -46,6 +48,7 @@ class Answers:
     domain: NDArray[np.int64]
     scale: Array | None = None
     student_scales: tuple[Array, ...] = ()
+    draws: Array | None = None
 
     @property
     def blocks(self) -> Array:
@@ -82,6 +85,27 @@ class Answers:
             self.domain,
             self.scale[:, kept],
             tuple(s[:, kept] for s in self.student_scales),
+            None if self.draws is None else self.draws[:, kept],
+        )
+
+    def turned(self, axes: Array) -> Answers:
+        """Return the answers about other columns, linear in these: each has the noise that it then has by itself.
+
+        Args:
+            axes: (columns, columns), one column for each new one.
+
+        Returns:
+            Answers with as many columns.
+        """
+        assert self.scale is not None
+        return Answers(
+            self.latent @ axes,
+            tuple(q @ axes for q in self.students),
+            self.observed,
+            self.domain,
+            np.sqrt(self.scale**2 @ axes**2),
+            tuple(np.sqrt(s**2 @ axes**2) for s in self.student_scales),
+            self.draws,
         )
 
     def divergences(self) -> Array:
@@ -112,7 +136,8 @@ class Answers:
             mean = weight @ latent
             return np.asarray((xlogy(latent, latent) - xlogy(latent, mean + _TINY)).sum(axis=1))
         scale = self.scale[rows]
-        drawn = latent + scale * np.random.default_rng(0).standard_normal(latent.shape)
+        draws = np.random.default_rng(0).standard_normal(latent.shape) if self.draws is None else self.draws[rows]
+        drawn = latent + scale * draws
         density = np.zeros((len(rows), len(rows)))
         for column in range(latent.shape[1]):
             away = (drawn[:, column, None] - latent[None, :, column]) / scale[None, :, column]
@@ -190,6 +215,26 @@ def _value_scores(answers: Answers, latent: Array, students: tuple[Array, ...], 
         kept += blocks @ own[rows] - blocks.sum() * xlogy(mean, mean + _TINY)
     score: Array = (weights.mediation + weights.redundancy) * np.asarray(error) - weights.mediation * kept
     return score / len(latent)
+
+
+def principal_axes(answers: Answers) -> Array:
+    """Find the directions in which the columns vary most, in units of their noise.
+
+    Several columns that tell the same thing, each with noise, become one with little noise and others with nothing else: noise
+    of equal size stays independent in turned axes.
+
+    Args:
+        answers: About a latent of numbers.
+
+    Returns:
+        (columns, columns), one column for each direction, the largest first; the noise along each is about 1.
+    """
+    assert answers.scale is not None
+    noise = np.sqrt((answers.scale**2).mean(axis=0))
+    table = answers.latent / noise
+    directions = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)[2]
+    axes: Array = directions.T / noise[:, None]
+    return axes
 
 
 def dropping_columns(answers: Answers, weights: Weights) -> list[NDArray[np.int64]]:

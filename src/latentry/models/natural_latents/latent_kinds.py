@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.nets import product_of_experts
 
@@ -39,6 +39,17 @@ class LatentKind(ABC):
     @abstractmethod
     def linear_path(self) -> bool:
         """Say whether an affine map of the row is added to each network: all its outputs then differ from the first step on."""
+
+    @abstractmethod
+    def agreed(self, experts: Mapping[str, Table]) -> Table:
+        """Say where the channel of a row with every modality begins: with columns, at the mean of what the students say.
+
+        Args:
+            experts: (rows, outputs) for each modality.
+
+        Returns:
+            (rows, outputs), to which the channel's network adds.
+        """
 
     @abstractmethod
     def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
@@ -105,18 +116,6 @@ class LatentKind(ABC):
             Two arrays (rows, size).
         """
 
-    @abstractmethod
-    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
-        """Return the latent with its first columns alone; the others say nothing.
-
-        Args:
-            latent: Parameters of distributions.
-            count: Columns that stay.
-
-        Returns:
-            Parameters of distributions.
-        """
-
 
 @dataclass(frozen=True)
 class CategoricalLatent(LatentKind):
@@ -131,6 +130,17 @@ class CategoricalLatent(LatentKind):
     def linear_path(self) -> bool:
         """Say no: values are told apart by layers."""
         return False
+
+    def agreed(self, experts: Mapping[str, Table]) -> Table:
+        """Return nothing to add to: values that students agree on early are too few.
+
+        Args:
+            experts: (rows, values) for each modality.
+
+        Returns:
+            Zeros, (rows, values).
+        """
+        return jnp.zeros_like(next(iter(experts.values())))
 
     def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
         """Return log-probabilities.
@@ -201,18 +211,6 @@ class CategoricalLatent(LatentKind):
         probability = jnp.exp(latent)
         return probability, jnp.sqrt(jnp.maximum(probability * (1 - probability), 0.0))
 
-    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
-        """Return the latent itself: values have no order.
-
-        Args:
-            latent: Log-probabilities.
-            count: Not used.
-
-        Returns:
-            The same.
-        """
-        return latent
-
 
 @dataclass(frozen=True)
 class GaussianLatent(LatentKind):
@@ -231,6 +229,18 @@ class GaussianLatent(LatentKind):
     def linear_path(self) -> bool:
         """Say yes: a column that hardly varies at the start is drowned in its noise."""
         return True
+
+    def agreed(self, experts: Mapping[str, Table]) -> Table:
+        """Average means; the noise of a column is the channel's own.
+
+        Args:
+            experts: (rows, outputs) for each modality.
+
+        Returns:
+            (rows, outputs), of noise 0.
+        """
+        mean: Table = jnp.mean(jnp.stack([self._parts(raw)[0] for raw in experts.values()]), axis=0)
+        return jnp.concatenate([mean, jnp.zeros_like(mean)], axis=1)
 
     def of_channel(self, raw: Table, width: Float[Array, " size"], apart: Float[Array, ""]) -> Table:
         """Return means, and the bounded logarithm of the noise.
@@ -276,21 +286,10 @@ class GaussianLatent(LatentKind):
         Returns:
             One number a row.
         """
-        return self.divergences(first, second).sum(axis=1)
-
-    def divergences(self, first: Table, second: Table) -> Table:
-        """Compute the divergence column by column: noise is independent, so that they add up.
-
-        Args:
-            first: Means and log-scales.
-            second: Others.
-
-        Returns:
-            (rows, columns).
-        """
         (mean, log_scale), (other, other_log) = self._parts(first), self._parts(second)
         wide = jnp.exp(-2 * other_log)
-        return other_log - log_scale + 0.5 * wide * (jnp.exp(2 * log_scale) + (mean - other) ** 2) - 0.5
+        apart = other_log - log_scale + 0.5 * wide * (jnp.exp(2 * log_scale) + (mean - other) ** 2) - 0.5
+        return apart.sum(axis=1)
 
     def information(self, latent: Table, groups: Float[Array, "rows groups"], weight: Rows, key: PRNGKeyArray) -> Rows:
         """Compute ln K(λ|x) − ln mean K(λ|x') for a draw λ, over the rows x' of the group (Poole et al., 2019).
@@ -327,18 +326,6 @@ class GaussianLatent(LatentKind):
         """
         mean, log_scale = self._parts(latent)
         return mean, jnp.exp(log_scale)
-
-    def first(self, latent: Table, count: Int[Array, ""]) -> Table:
-        """Make every further column standard normal, whatever the row: it then adds to no divergence and no information.
-
-        Args:
-            latent: Means and log-scales.
-            count: Columns that stay.
-
-        Returns:
-            Means and log-scales.
-        """
-        return jnp.where(jnp.tile(jnp.arange(self.size) < count, 2)[None, :], latent, 0.0)
 
     def _parts(self, latent: Table) -> tuple[Table, Table]:
         return latent[:, : self.size], latent[:, self.size :]

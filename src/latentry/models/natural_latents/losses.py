@@ -20,7 +20,6 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Batch, Dataset
-from latentry.models.natural_latents.latent_kinds import Table
 from latentry.models.natural_latents.module import NaturalModule
 
 __all__ = ["NaturalityScore", "full_weight"]
@@ -40,8 +39,6 @@ class NaturalityScore:
         noise: Standard deviation of noise on standardised numbers.
         domains: Number of domains, at least 1.
         numbers: Modalities that get noise.
-        nested: Whether half of the loss is that of the first few columns, a random number of them: columns then come in the
-            order of what they are worth, as principal components do (Rippel, Gelbart and Adams, 2014).
     """
 
     mediation: float
@@ -51,7 +48,6 @@ class NaturalityScore:
     noise: float
     domains: int
     numbers: tuple[str, ...]
-    nested: bool = False
 
     def __call__(
         self, module: NaturalModule, batch: Batch, key: PRNGKeyArray
@@ -59,17 +55,6 @@ class NaturalityScore:
         """Return the score of the rows of a batch, without TC(X)."""
         noise_key, draw_key = jax.random.split(key)
         latent, students = module.latents(self._noisy(batch, noise_key))
-        loss, metrics = self._score(module, batch, latent, students, draw_key)
-        if self.nested:
-            count = jax.random.randint(jax.random.fold_in(draw_key, 1), (), 1, module.kind.size + 1)
-            few = {name: module.kind.first(q, count) for name, q in students.items()}
-            part, _ = self._score(module, batch, module.kind.first(latent, count), few, draw_key)
-            loss = 0.5 * (loss + part)
-        return loss, metrics
-
-    def _score(
-        self, module: NaturalModule, batch: Batch, latent: Table, students: dict[str, Table], draw_key: PRNGKeyArray
-    ) -> tuple[Float[Array, ""], dict[str, Float[Array, ""]]]:
         groups = jnp.ones((len(batch.weight), 1))
         if self.domains > 1:
             groups = jax.nn.one_hot(batch.domain, self.domains)

@@ -13,6 +13,7 @@ from latentry.data import Batch
 from latentry.models.natural_latents.drawing import Drawing
 from latentry.models.natural_latents.latent_kinds import CategoricalLatent, LatentKind, Table
 from latentry.models.natural_latents.networks import JointEncoder
+from latentry.models.networks import visible
 from latentry.nets import Head, Network
 
 __all__ = ["Conclusion", "NaturalModule", "draw_rows", "latents_of_rows"]
@@ -24,6 +25,7 @@ class Conclusion(eqx.Module):
     Args:
         measured: 1 once there is a conclusion, 0 before.
         group: For each value that was learned, the value that it was merged into; for columns, their order, those kept first.
+        axes: Of columns that are counted: what each is made of. Else the identity.
         kept: Number of values or columns that are left.
         frontier: For each number of values, from 1 on: information, score, standard error of its distance from the best, and the
             redundancy error of each modality.
@@ -34,6 +36,7 @@ class Conclusion(eqx.Module):
 
     measured: Int[Array, ""]
     group: Int[Array, " values"]
+    axes: Float[Array, "values values"]
     kept: Int[Array, ""]
     frontier: Float[Array, "values columns"]
     domains: Float[Array, "domains columns"]
@@ -61,6 +64,7 @@ class Conclusion(eqx.Module):
         return cls(
             jax.device_put(np.zeros((), dtype=np.int32)),
             jax.device_put(np.arange(size, dtype=np.int32)),
+            jax.device_put(np.eye(size, dtype=np.float32)),
             jax.device_put(np.asarray(size, dtype=np.int32)),
             unknown(size, 3 + modalities),
             unknown(domains, 1 + modalities),
@@ -72,8 +76,9 @@ class Conclusion(eqx.Module):
 class NaturalModule(LatentModule):
     """A channel K(λ|x) and students q_i(λ|x_i).
 
-    The channel of a complete row is a network of all modalities. That of a row with some missing is the product of the students
-    of the others, which is exact where the modalities are independent given the latent.
+    The channel of a complete row is a network of all modalities; with columns it is added to the mean of what the students say,
+    and begins at 0: channel and students need not find each other then. That of a row with some missing is the product of the
+    students of the others, which is exact where the modalities are independent given the latent.
     """
 
     channel: JointEncoder
@@ -87,6 +92,9 @@ class NaturalModule(LatentModule):
     drawing: Drawing
     kind: LatentKind = eqx.field(static=True)
     shapes: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(static=True)  # of a row of each modality
+    masked: tuple[str, ...] = eqx.field(
+        static=True, default=()
+    )  # modalities whose networks see which cells are missing
 
     def latents(self, batch: Batch) -> tuple[Table, dict[str, Table]]:
         """Return what the channel says of each row, and what each student does.
@@ -97,13 +105,14 @@ class NaturalModule(LatentModule):
         Returns:
             Parameters of distributions: of the channel, and by modality.
         """
-        seen = {name: jax.vmap(head.features)(batch.values[name]) for name, head in self.heads.items()}
+        seen = {name: visible(head, name, batch, masked=name in self.masked) for name, head in self.heads.items()}
         experts = {name: jax.vmap(student)(seen[name]) for name, student in self.students.items()}
         alone = {
             name: self.kind.product(self.prior, {name: raw}, {name: jnp.ones(len(raw))})
             for name, raw in experts.items()
         }
-        whole = self.kind.of_channel(jax.vmap(self.channel)(seen), self.width, self.apart)
+        raw = self.kind.agreed(experts) + jax.vmap(self.channel)(seen)
+        whole = self.kind.of_channel(raw, self.width, self.apart)
         part = self.kind.product(self.prior, experts, batch.observed)
         complete = sum(batch.observed.values()) == len(self.students)
         return jnp.where(jnp.asarray(complete)[:, None], whole, part), alone
@@ -123,7 +132,8 @@ class NaturalModule(LatentModule):
             merged = jnp.exp(latent) @ jax.nn.one_hot(self.conclusion.group, self.kind.size)
             return self.kind.moments(jnp.log(merged + 1e-30))
         mean, scale = self.kind.moments(latent)
-        return mean[:, self.conclusion.group], scale[:, self.conclusion.group]
+        axes = self.conclusion.axes[:, self.conclusion.group]
+        return mean @ axes, jnp.sqrt(scale**2 @ axes**2)
 
     def draw(self, latents: Table) -> dict[str, Float[Array, "rows ..."]]:
         """Return the expected values of every modality, by the decoder that was fitted last.

@@ -19,15 +19,14 @@ __all__ = ["JointEncoder", "Plan", "Straightened"]
 
 
 class JointEncoder(eqx.Module):
-    """Features of each modality, and a dense network on all of them; affine maps of the rows are added, if there are any."""
+    """Features of each modality, and a dense network on all of them."""
 
     encoders: dict[str, Network]
     top: Dense
-    lines: dict[str, Dense]
 
     def __call__(self, rows: Mapping[str, Float[Array, "..."]]) -> Float[Array, " outputs"]:
         features = [jax.nn.gelu(encoder(rows[name])) for name, encoder in self.encoders.items()]
-        return _added(self.top(jnp.concatenate(features)), [(line, rows[name]) for name, line in self.lines.items()])
+        return self.top(jnp.concatenate(features))
 
 
 class Straightened(eqx.Module):
@@ -37,17 +36,16 @@ class Straightened(eqx.Module):
     line: Dense
 
     def __call__(self, row: Float[Array, "..."]) -> Float[Array, " outputs"]:
-        return _added(self.net(row), [(self.line, row)])
+        # Added to the means, which come first: a noise that is linear in a row would run away.
+        straight = self.line(row.reshape(-1))
+        return self.net(row).at[: len(straight)].add(straight)
 
 
-def _added(
-    outputs: Float[Array, " outputs"], lines: list[tuple[Dense, Float[Array, "..."]]]
-) -> Float[Array, " outputs"]:
-    """Affine maps are added to the means, which come first: a noise that is linear in a row would run away."""
-    for line, row in lines:
-        straight = line(row.reshape(-1))
-        outputs = outputs.at[: len(straight)].add(straight)
-    return outputs
+def _silent(net: Dense) -> Dense:
+    """The network with a last layer of zeros, which still has a gradient."""
+    last = net.layers[-1]
+    silent: Dense = eqx.tree_at(lambda tree: tree.layers[-1], net, jax.tree.map(jnp.zeros_like, last))
+    return silent
 
 
 @dataclass(frozen=True)
@@ -82,11 +80,10 @@ class Plan:
         top_key = next(keys)
         top = Dense(width * len(self.shapes), kind.outputs, self.hidden[-1:], key=top_key)
         if not kind.linear_path:
-            return JointEncoder(features, top, {}), students
-        further = iter(split(top_key, 2 * len(self.shapes)))
-        lines = {name: self._line(name, kind.size, next(further)) for name in self.shapes}
+            return JointEncoder(features, top), students
+        further = iter(split(top_key, len(self.shapes)))
         straight = {n: Straightened(net, self._line(n, kind.size, next(further))) for n, net in students.items()}
-        return JointEncoder(features, top, lines), dict(straight)
+        return JointEncoder(features, _silent(top)), dict(straight)
 
     def _encoder(self, name: str, outputs: int, key: jax.Array) -> Network:
         return encoder_for(self.shapes[name], outputs, hidden=self.hidden, architecture=self.architecture, key=key)

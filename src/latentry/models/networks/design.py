@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -11,15 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from latentry.data import Layout
-from latentry.models.networks.networks import Encoder, ModalityNets
+from latentry.models.networks.networks import Encoder, ModalityNets, visible_shape
 from latentry.models.networks.observations import Observations
 from latentry.models.networks.settings import Networks
 from latentry.nets import ACTIVATIONS, Build, Dense, Head, Network, decoder_for, encoder_for, head_for
 from latentry.random_keys import fold_in, split
 
 __all__ = ["Design"]
-
-_shape: Callable[..., jax.ShapeDtypeStruct] = jax.ShapeDtypeStruct  # JAX has no types for it
 
 
 class BesideEncoder(eqx.Module):
@@ -75,17 +73,19 @@ class Design:
         """
         keys = iter(split(key, 2 * len(layout.shapes)))
         heads = {name: self._head(layout, seen, name) for name in layout.modalities}
-        encoders = {name: self._encoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
+        seen_shapes = {
+            name: visible_shape(head, layout.shape(name), masked=name in seen.partial) for name, head in heads.items()
+        }
+        encoders = {name: self._encoder(seen_shapes[name], latents, next(keys)) for name in heads}
         decoders = {name: self._decoder(layout.shape(name), head, latents, next(keys)) for name, head in heads.items()}
-        return ModalityNets(encoders, decoders, heads, latents)
+        return ModalityNets(encoders, decoders, heads, latents, seen.partial)
 
     def _head(self, layout: Layout, seen: Observations, name: str) -> Head:
         kind, levels = seen.likelihoods[name], seen.levels.get(name, 0)
         scale, temperature = self.observation_scale, self.temperature
         return head_for(kind, layout.shape(name), levels=levels, scale=scale, temperature=temperature)
 
-    def _encoder(self, shape: tuple[int, ...], head: Head, latents: int, key: PRNGKeyArray) -> Encoder:
-        seen = jax.eval_shape(head.features, _shape(shape, jnp.float32)).shape
+    def _encoder(self, seen: tuple[int, ...], latents: int, key: PRNGKeyArray) -> Encoder:
         width = self.hidden[-1] if self.hidden else 2 * latents
         outputs = width if self.beside else 2 * latents
         net = encoder_for(seen, outputs, hidden=self.hidden, architecture=self.encoder, key=key)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from latentry.contracts import ModelFacts
 from latentry.data import Dataset
+from latentry.json_forms import Schema
 from latentry.models.estimator.values import check_rows, levels_of, likelihoods
 
 __all__ = ["Observations", "observe"]
@@ -20,10 +21,22 @@ class Observations(ModelFacts):
     Args:
         likelihoods: A name for each modality.
         levels: A number for each categorical modality.
+        partial: Modalities of which single cells were missing in the fit: their encoders see which.
     """
 
     likelihoods: Mapping[str, str]
     levels: Mapping[str, int]
+    partial: tuple[str, ...] = ()
+
+    form: ClassVar[Schema] = {
+        "type": "object",
+        "required": ["likelihoods", "levels"],
+        "properties": {
+            "likelihoods": {"type": "object", "additionalProperties": {"type": "string"}},
+            "levels": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 2**24}},
+            "partial": {"type": "array", "items": {"type": "string"}},
+        },
+    }
 
     @property
     def gaussian(self) -> tuple[str, ...]:
@@ -43,7 +56,8 @@ class Observations(ModelFacts):
 
     def to_json(self) -> dict[str, object]:
         """Return plain data."""
-        return {"likelihoods": dict(self.likelihoods), "levels": dict(self.levels)}
+        some = {"partial": list(self.partial)} if self.partial else {}
+        return {"likelihoods": dict(self.likelihoods), "levels": dict(self.levels), **some}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Observations:
@@ -55,7 +69,7 @@ class Observations(ModelFacts):
         Returns:
             The facts.
         """
-        return cls(stored["likelihoods"], stored["levels"])
+        return cls(stored["likelihoods"], stored["levels"], tuple(stored.get("partial", ())))
 
 
 def observe(chosen: str | Mapping[str, str], data: Dataset) -> Observations:
@@ -73,6 +87,6 @@ def observe(chosen: str | Mapping[str, str], data: Dataset) -> Observations:
     """
     kinds = likelihoods(chosen, data.names)
     levels = {name: levels_of(data, name) for name, kind in kinds.items() if kind == "categorical"}
-    observations = Observations(kinds, levels)
+    observations = Observations(kinds, levels, tuple(name for name in data.names if name in data.partial))
     observations.check(data)
     return observations

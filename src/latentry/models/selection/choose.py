@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,11 +13,14 @@ from latentry.contracts import HasLikelihood
 from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.estimator import AnyModel, LatentModel, Whole, clone, require
+from latentry.models.many import fit_all
+from latentry.training import EngineLike
 
 __all__ = ["Choice", "choose", "score_kind"]
 
 _ENOUGH = 500  # rows set aside that decide alone
 _FOLDS = 5
+_Fitting: TypeAlias = Callable[[Sequence[AnyModel], Sequence[Dataset]], list[AnyModel]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +64,15 @@ def choose(
     fraction: float = 0.1,
     folds: int | str = "auto",
     seed: int = 0,
+    executor: EngineLike = "here",
+    workers: int | None = None,
 ) -> Choice:
     """Fit each candidate to the same rows and keep the one with the best score on rows that none of them saw.
 
     Where few rows would be set aside, every row is set aside once, in so many parts (cross-validation), and the best
     candidate is then fitted to all rows. Rows of one group stay together.
+
+    Cost: a fit of each candidate.
 
     Args:
         candidates: Models with the settings to be compared: sizes, priors, numbers of latents. They are not changed.
@@ -73,6 +82,8 @@ def choose(
         folds: Parts in which every row is set aside once; 1 sets one part aside; "auto" takes 5 parts where ``fraction`` would
             set aside fewer than 500 rows.
         seed: Of the split.
+        executor: Where the fits run, at once but for "here": see :func:`latentry.fit_many`.
+        workers: Processes, where the engine is started here.
 
     Returns:
         The best candidate, all of them, and their scores.
@@ -96,7 +107,8 @@ def choose(
         raise DataError(f"fraction={fraction!r}: not a fraction of the rows. Give a number between 0 and 1.")
     data = X if isinstance(X, Dataset) else Dataset(X, y)
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
-    return _by_folds(candidates, data, _folds(folds, fraction, data), fraction, seed)
+    fit = partial(fit_all, executor=executor, workers=workers)
+    return _by_folds(candidates, data, _folds(folds, fraction, data), fraction, seed, fit)
 
 
 def _folds(folds: int | str, fraction: float, data: Dataset) -> int:
@@ -106,21 +118,23 @@ def _folds(folds: int | str, fraction: float, data: Dataset) -> int:
     return int(folds)
 
 
-def _by_folds(candidates: Sequence[AnyModel], data: Dataset, folds: int, fraction: float, seed: int) -> Choice:
+def _by_folds(
+    candidates: Sequence[AnyModel], data: Dataset, folds: int, fraction: float, seed: int, fit: _Fitting
+) -> Choice:
     """Score every candidate on the rows of each part, fitted to the others."""
     if folds == 1:
         split = [data.split_rows(1 - fraction, fraction, seed=seed)]
     else:
         dealt = data.split_rows(*[1 / folds] * folds, seed=seed)
         split = [(np.setdiff1d(np.arange(len(data)), aside), aside) for aside in dealt]
-    every = [_fitted(candidates, data.take(training)) for training, _ in split]
+    every = _fitted(candidates, [data.take(training) for training, _ in split], fit)
     asides = [data.take(aside) for _, aside in split]
     rows = [_scores(number, [fitted[number] for fitted in every], asides) for number in range(len(candidates))]
     best = int(np.argmax([evidence.mean() for evidence in rows]))
     order = np.concatenate([aside for _, aside in split])
     units = None if data.units is None else data.units[order]
     errors = tuple(_error(evidence - rows[best], units) for evidence in rows)
-    fitted = every[0] if folds == 1 else _refitted(candidates, best, data)
+    fitted = every[0] if folds == 1 else _refitted(candidates, best, data, fit)
     scores = tuple(float(evidence.mean()) for evidence in rows)
     return Choice(fitted[best], fitted, scores, errors, len(order), folds)
 
@@ -141,9 +155,9 @@ def _error(differences: np.ndarray, units: np.ndarray | None) -> float:
     return float(np.sqrt((sums**2).sum()) / len(differences))
 
 
-def _refitted(candidates: Sequence[AnyModel], best: int, data: Dataset) -> tuple[AnyModel, ...]:
+def _refitted(candidates: Sequence[AnyModel], best: int, data: Dataset, fit: _Fitting) -> tuple[AnyModel, ...]:
     fresh = [clone(model) for model in candidates]
-    fresh[best] = fresh[best].fit(data)
+    (fresh[best],) = fit([fresh[best]], [data])
     return tuple(fresh)
 
 
@@ -152,21 +166,21 @@ def _scorer(model: AnyModel) -> HasLikelihood:
     return model
 
 
-def _fitted(candidates: Sequence[AnyModel], training: Dataset) -> tuple[AnyModel, ...]:
-    """All of them, unless one turns out to score another kind of thing than the first."""
-    fitted: list[AnyModel] = []
-    for model in candidates:
-        fitted.append(clone(model).fit(training))
-        kinds = sorted({score_kind(_scorer(done)) for done in fitted})
-        if len(kinds) > 1:
-            raise DataError(
-                f"candidates: their scores are not of one kind ({'; '.join(kinds)}). Compare like with like."
-            )
-    return tuple(fitted)
+def _fitted(candidates: Sequence[AnyModel], trainings: Sequence[Dataset], fit: _Fitting) -> list[tuple[AnyModel, ...]]:
+    """Fit all of them to each part, and see that their scores are of one kind."""
+    pairs = [(model, rows) for rows in trainings for model in candidates]
+    fitted = fit([model for model, _ in pairs], [rows for _, rows in pairs])
+    kinds = sorted({score_kind(_scorer(done)) for done in fitted})
+    if len(kinds) > 1:
+        raise DataError(f"candidates: their scores are not of one kind ({'; '.join(kinds)}). Compare like with like.")
+    count = len(candidates)
+    return [tuple(fitted[part * count : (part + 1) * count]) for part in range(len(trainings))]
 
 
 def score_kind(model: HasLikelihood) -> str:
     """Return what the score of a fitted model is: scores are compared with others of the same kind.
+
+    Cost: constant.
 
     Args:
         model: Fitted.

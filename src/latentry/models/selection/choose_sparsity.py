@@ -120,6 +120,8 @@ def choose_sparsity(
 
     Of several such weights the one whose starts agree best on the edges is taken, and of equally steady ones the largest.
 
+    Cost: a fit for each weight and start.
+
     Args:
         model: Settings of the fits; its ``sparsity``, ``restarts`` and ``seed`` are replaced.
         X: Data, as for ``fit``.

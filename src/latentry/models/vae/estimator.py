@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.contracts import DecodesLatents, HasLikelihood, ModelFacts, Reconstructs, Samples
+from latentry.contracts import DecodesLatents, HasLikelihood, Imputes, ModelFacts, Samples
 from latentry.data import DataLike, Dataset, DomainLike
 from latentry.models.estimator import (
     COMMON,
@@ -21,8 +21,11 @@ from latentry.models.estimator import (
     Rule,
     Training,
     Values,
+    auxiliary,
     decoded,
     drawn,
+    imputed,
+    mean_score,
     reconstructed,
     scores,
 )
@@ -36,7 +39,7 @@ __all__ = ["VAE"]
 
 @final
 @dataclass(eq=False, repr=False)
-class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, Samples, DecodesLatents):
+class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Imputes, Samples, DecodesLatents):
     r"""Variational autoencoder: a standard normal latent, networks to the data and back.
 
     It has no domains and no identifiability: its latents are one rotation, or worse, among many that fit as well.
@@ -83,6 +86,7 @@ class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, S
     constraints: ClassVar[Mapping[str, Rule]] = {**COMMON, **HIDDEN_LAYERS, "networks": Group(Networks)}
     facts_class: ClassVar[type[ModelFacts]] = Observations
     encodes_subsets: ClassVar[bool] = True
+    takes_missing_cells: ClassVar[bool] = True
 
     def learn_facts(self, data: Dataset) -> Observations:
         """Note which likelihood each modality has, and how many levels.
@@ -156,17 +160,26 @@ class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, S
         """
         return scores(self, X, y, seed)
 
-    def score(self, X: DataLike, y: DomainLike | None = None) -> float:
+    def score(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        domain: DomainLike | None = None,
+    ) -> float:
         """Return the mean of :meth:`score_rows`: higher is better.
 
         Args:
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
+            sample_weight: Of each row; all alike by default.
+            domain: The same as y under its own name, as for :meth:`fit`.
 
         Returns:
             Nats per row.
         """
-        return float(self.score_rows(X, y).mean())
+        return mean_score(self.score_rows(X, auxiliary(y, domain)), sample_weight)
 
     def sample(self, n: int = 1, *, seed: int = 0) -> Values:
         """Draw new rows in the units of the data: an array, or a dictionary when there are several modalities.
@@ -202,3 +215,15 @@ class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Reconstructs, S
             An array, or one for each modality by name.
         """
         return reconstructed(self, X, y)
+
+    def impute(self, X: DataLike, y: DomainLike | None = None) -> Values:
+        """Return every modality of every row: as measured where it was, expected values where it was not.
+
+        Args:
+            X: Rows, as for :meth:`fit`; single cells or whole modalities may be missing.
+            y: Their domains, if ``X`` has none.
+
+        Returns:
+            An array, or one for each modality by name.
+        """
+        return imputed(self, X, y)

@@ -33,12 +33,13 @@ from latentry.natural.from_samples.observables import (
     named_columns,
     one_of_each,
 )
-from latentry.streams import stream_seed
+from latentry.streams import stream, stream_seed
 
-__all__ = ["Rows", "as_rows"]
+__all__ = ["Rows", "as_rows", "fewer_rows"]
 
 _FEWEST = 40
 _FEWEST_LABELLED = 2  # on each side of the split, where bounds hold at every sample size
+_MOST = 40_000  # rows that fit and audit together, where there are numbers
 _FAIR = 0.8  # of its due that a domain must get of each part of a split
 
 
@@ -68,6 +69,7 @@ class Rows:
     )
     taken_as_labels: tuple[str, ...] = ()  # blocks of numbers with so few values that they must be labels
     latent_taken_as_labels: bool = False
+    drawn: bool = False  # whether there were so many rows that only some fit and audit
 
     @property
     def categorical(self) -> bool:
@@ -165,6 +167,8 @@ def as_rows(
 ) -> Rows:
     """Check and align data, latent and domains, and split the rows; see `audit` for the meaning of each argument.
 
+    Cost: linear in the numbers of the data.
+
     Args:
         data: A Dataset, a mapping from name to column(s), or an array with `blocks`.
         channel: A channel, labels (rows,), or an embedding (rows, columns).
@@ -225,6 +229,33 @@ def as_rows(
         latent_taken_as_labels=isinstance(whole, CategoricalChannel) and quantiser is None and _is_float(channel),
     )
     _check_domains(rows)
+    return rows
+
+
+def fewer_rows(rows: Rows, seed: int) -> Rows:
+    """Return rows of which only some fit and audit, where there are numbers and very many rows.
+
+    Students of numbers and tests grow with the rows, and bounds hardly improve by then; counts of labels take all rows. A domain
+    that would be left with too few keeps more.
+
+    Args:
+        rows: Split.
+        seed: Of the draw.
+
+    Returns:
+        Rows with smaller parts, or the same.
+    """
+    if rows.discrete or len(rows.kept) <= _MOST:
+        return rows
+    order, most = stream("natural/drawn rows", seed).random(len(rows.kept)), _MOST
+    while most < len(rows.kept):
+        chosen = order < most / len(rows.kept)
+        parts = {name: part[chosen[part]] for name, part in vars(rows).items() if name in ("fit", "audit", "untouched")}
+        fewer = replace(rows, **parts, drawn=True)
+        least = min(len(fewer.inside(part, j)) for part in (fewer.fit, fewer.audit) for j in range(len(rows.domains)))
+        if least >= _FEWEST:
+            return fewer
+        most *= 4
     return rows
 
 

@@ -74,6 +74,8 @@ def compare(
 ) -> Comparison:
     """Compare two latents with finitely many values on rows that trained neither.
 
+    Cost: linear in the rows, times the modalities; both latents have finitely many values.
+
     >>> rng = np.random.default_rng(0)
     >>> z = rng.integers(0, 2, 4000)
     >>> views = {"left": z + 2 * rng.integers(0, 2, 4000), "right": z + 2 * rng.integers(0, 2, 4000)}

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data import varying_columns
+from latentry.data import unit_columns, varying_columns
 from latentry.natural.from_samples.observables import Codes, Column
 
 __all__ = ["copied_columns"]
@@ -53,9 +53,7 @@ def _same_numbers(a: Array, b: Array) -> int:
 
 def _standard(values: Array) -> Array:
     """Varying columns, centred, of unit length."""
-    columns = values[:, varying_columns(values)]
-    centred = columns - columns.mean(axis=0)
-    unit: Array = centred / np.linalg.norm(centred, axis=0)
+    unit: Array = unit_columns(values[:, varying_columns(values)]) / np.sqrt(len(values))
     return unit
 
 

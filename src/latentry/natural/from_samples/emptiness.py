@@ -17,6 +17,8 @@ _LEAST = 0.01  # signal of a latent, as a fraction of its noise, below which it 
 def reasons_to_call_it_empty(rows: Rows) -> tuple[str, ...]:
     """Say why a latent would be natural over these observables whatever it means.
 
+    Cost: linear in the rows.
+
     Args:
         rows: The rows to audit.
 

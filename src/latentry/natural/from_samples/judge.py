@@ -57,6 +57,8 @@ _INDEPENDENT = ("independent rows that did not train the latent",)
 def choose_family(family: str, rows: Rows) -> str:
     """Choose the family by which mediation is judged, or refuse one that the rows do not allow.
 
+    Cost: constant.
+
     Args:
         family: `auto`, `discrete`, `gaussian` or `general`.
         rows: The rows to audit.

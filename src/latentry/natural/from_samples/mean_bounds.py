@@ -28,6 +28,8 @@ def mean_upper(values: Array, top: float, delta: float, method: MeanMethod = "be
     `betting` (Waudby-Smith and Ramdas 2024) and `bernstein` (Maurer and Pontil 2009) hold for every distribution on
     [0, top] at every sample size; `bootstrap` and `t` only for many rows, and need no `top`.
 
+    Cost: linear in the values; "betting" times the steps of a search for the bound.
+
     >>> rows = np.full(200, 0.01)
     >>> mean_upper(rows, 1.0, 0.05) < mean_upper(rows, 1.0, 0.05, "bernstein") < 0.1
     True

@@ -25,7 +25,9 @@ _FEWEST = 20  # rows on each side of a comparison
 _MOST, _COLUMNS, _COMMON = 4000, 30, 12  # rows, columns of a block, and levels of labels that are compared
 _CROWDED, _DRAWS = 5, 599  # rows of a cell on average, and permutations of a table of labels
 _NAME = "rows with a missing block are like the others"
-_UNSEEN = "whether a block is missing because of its own value cannot be seen"
+_UNSEEN = Assumption(
+    "no block is missing because of its own value", "untested", note="what is not there cannot be compared"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,18 @@ class Gaps:
     columns: tuple[Array, ...]
     strata: Codes
     units: Codes | None
+
+    def assumptions(self, channel: Channel, seed: int) -> tuple[Assumption, Assumption]:
+        """Return what is taken for granted of missing blocks: what can be tested, and what cannot.
+
+        Args:
+            channel: The latent of every row, incomplete ones included.
+            seed: Of the folds.
+
+        Returns:
+            Two assumptions.
+        """
+        return self.assumption(channel, seed), _UNSEEN
 
     def assumption(self, channel: Channel, seed: int) -> Assumption:
         """Test whether the latent and the other blocks tell where a block is missing, within each domain.
@@ -52,14 +66,14 @@ class Gaps:
         found = [self._p_value(i, j, channel, seed) for i in range(len(self.columns)) for j in np.unique(self.strata)]
         tried = [p for p in found if p is not None]
         if not tried:
-            return Assumption(_NAME, "untested", note=f"too few of them to compare; {_UNSEEN}")
+            return Assumption(_NAME, "untested", note="too few of them to compare")
         p = min(1.0, len(tried) * min(tried))
         test = "a classifier of missing blocks from Λ and the other blocks, and ranks"
         if p <= ASSUMED_LEVEL:
             return Assumption(
                 _NAME, "refuted", test, p, note="fill in the missing blocks, or audit a channel that does"
             )
-        return Assumption(_NAME, "not refuted", test, p, note=_UNSEEN)
+        return Assumption(_NAME, "not refuted", test, p)
 
     def _rows(self, place: int, domain: int, seed: int) -> Codes:
         """Rows of a domain that have all blocks but perhaps one; one of each unit, and not more than are compared."""

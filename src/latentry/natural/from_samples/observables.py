@@ -182,7 +182,7 @@ def named_columns(
         unknown = [b for b in chosen if b not in data.names]
         if unknown:
             raise DataError(f"blocks: no modality is called {unknown[0]!r}{nearest(str(unknown[0]), data.names)}")
-        present = np.column_stack([data.observed[name] for name in chosen])
+        present = np.column_stack([data.whole_rows(name) for name in chosen])
         labels = data.domain.as_labels() if domain is None and data.domain is not None else domain
         return {name: np.asarray(data.values[name]) for name in chosen}, present, labels
     if isinstance(data, Mapping):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data import column_scales, varying_columns
+from latentry.data import column_scales, unit_columns, varying_columns
 from latentry.evidence import Bound
 from latentry.natural.from_samples.boosted_trees import tree_labels, tree_numbers
 from latentry.natural.from_samples.kernel_regression import kernel_regression
@@ -47,7 +47,7 @@ def number_losses(features: Array, numbers: Array, seed: int) -> Array:
 
     Constant columns cost nothing.
     """
-    numbers = numbers[:, varying_columns(numbers)]
+    numbers = unit_columns(numbers[:, varying_columns(numbers)])
     if not numbers.shape[1]:
         return np.zeros(len(numbers))
     least = _NARROWEST * numbers.var(axis=0)

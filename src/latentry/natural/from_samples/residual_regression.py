@@ -16,7 +16,7 @@ from scipy.stats import chi2, norm
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import SplineTransformer
 
-from latentry.data import column_scales, varying_columns
+from latentry.data import column_scales, unit_columns, varying_columns
 from latentry.streams import stream_seed
 
 __all__ = ["Left", "Smoother"]
@@ -172,7 +172,7 @@ class Smoother:
         Returns:
             The p-value, and the largest correlation.
         """
-        left, right = self.left_of(x), self.left_of(y)
+        left, right = self.left_of(unit_columns(x)), self.left_of(unit_columns(y))  # sizes whose squares overflow too
         scores, correlations = self._pairs(left, right)
         largest = min(1.0, scores.size * 2.0 * float(norm.sf(np.abs(scores).max())))
         correlation = float(np.abs(correlations).max())

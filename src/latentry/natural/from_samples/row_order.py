@@ -96,6 +96,8 @@ def units_needed(rows: Rows, epsilon: float, level: float) -> str:
     top, gains at most a factor 1 + 0.99 epsilon/top with a unit, and must reach 1/level. The least top is ln(values/0.1): a
     student divides a probability of at most 0.1 (`HIGHEST_FLOOR`) among all values, of less where many rows audit.
 
+    Cost: linear in the rows.
+
     Args:
         rows: The rows to audit.
         epsilon: The declared largest error, nats.
@@ -122,6 +124,8 @@ def independence(rows: Rows) -> list[Assumption]:
     """Say what is known of the independence of rows: declared units, or their order and copies among them.
 
     Only rows from one domain are compared, also where domains are pooled: rows may be sorted by domain.
+
+    Cost: rows · log rows.
 
     Args:
         rows: The rows to audit.

@@ -74,8 +74,11 @@ def best(
 ) -> Best:
     """Learn the most natural latent of some rows, and say how far other latents are from it.
 
-    Principal components and k-means, with as many values, are among the others unless they are left out; both are fitted to
-    the rows that train the model.
+    Where the rows have domains with labels, redundancy errors are bounded in every mixture of them, and information is counted
+    within each. Principal components and k-means, with as many values, are among the others unless they are left out; both are
+    fitted to the rows that train the model.
+
+    Cost: a fit of :class:`latentry.NaturalLatents`, then an audit of it and of each given latent.
 
     >>> from latentry.models import NaturalLatents
     >>> rng = np.random.default_rng(0)
@@ -137,6 +140,8 @@ def best(
 
 def quick_learner(labels: Sequence[str] = (), seed: int = 0) -> NaturalLatents:
     """Return an unfitted model that learns in a few seconds: one restart, small networks, at most sixteen values.
+
+    Cost: constant; its fit is linear in rows and epochs.
 
     Args:
         labels: Modalities whose numbers are labels.

@@ -43,6 +43,8 @@ def search(
     concave envelope: column generation finds it, and a global bound on the prices certifies it. The three
     noisy copies below show that the bit which generated them is not their best natural latent.
 
+    Cost: at most ``rounds`` rounds of |X| · |Λ| each, and ``nodes`` boxes for the bound, which grow exponentially with the cells.
+
     >>> from latentry.generators import noisy_copies
     >>> copies = noisy_copies(3, flip=0.05)
     >>> best = search(copies.laws[0], tolerance=1e-4)

@@ -38,6 +38,8 @@ def search_shared(
     them; its own worst case is then certified by branch and bound. The lower bound is the best score of any
     latent at one of those mixtures alone, so the gap is honest but need not close.
 
+    Cost: a :func:`search` and a worst mixture for each cutting plane.
+
     >>> from latentry.generators import planted_natural
     >>> best = search_shared(planted_natural(domains=2).laws)
     >>> best.score.direction, best.score.value < 1e-3

@@ -1,0 +1,143 @@
+"""Tables as they come, at the command line: the same numbers as in Python, and what to type for another reading."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import latentry as lt
+
+
+@pytest.fixture
+def table(rng):
+    return pd.DataFrame(
+        {
+            "mouse": [f"m{i:02}" for i in range(60)],
+            "lab": ["Graz", "Bonn"] * 30,
+            "mass": rng.normal(size=60),
+            "sex": ["f", "f", "m"] * 20,
+            "length": rng.normal(size=60),
+        }
+    )
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_one_question_four_ways(call, table, tmp_path):
+    """What a model says of rows, from NumPy, pandas, polars and a file: the same numbers."""
+    by_hand = np.column_stack([table["mass"], table["sex"] == "f", table["sex"] == "m", table["length"]]).astype(float)
+    frame = table.drop(columns="lab")
+    given = (
+        lt.Dataset(by_hand, table["lab"].to_numpy()),
+        lt.Dataset(frame.set_index("mouse"), table.set_index("mouse")["lab"].sample(frac=1, random_state=0)),
+        lt.Dataset(pl.from_pandas(table), "lab", ids="mouse"),
+    )
+    models = [lt.VAE(latent_dim=2, hidden=(4,), epochs=1, progress=False).fit(data) for data in given]
+    latents = [model.transform(data) for model, data in zip(models, given, strict=True)]
+    assert np.array_equal(latents[0], latents[1])
+    assert np.array_equal(latents[0], latents[2])
+    assert np.allclose(
+        models[1].transform(frame.set_index("mouse").iloc[[5]]), latents[0][[5]]
+    )  # one row, one category
+    with pytest.raises(lt.DataError, match="'x' at row 0, which is none of its 2 categories"):
+        models[2].transform(pl.from_pandas(frame.drop(columns="mouse").assign(sex="x")))
+
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--domain", "lab", "--ids", "mouse"]
+    options = ["--latents", "2", "--epochs", "1", "--set", "hidden=[4]", "--quiet", "--out", tmp_path / "run"]
+    assert call("fit", tmp_path / "t.csv", *words, *options)[0] == 0
+    assert np.array_equal(lt.load(tmp_path / "run").transform(given[0]), latents[0])
+    table.iloc[::-1].to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        call("transform", tmp_path / "run", tmp_path / "t.csv", "--ids", "mouse", "--out", tmp_path / "z.csv")[0] == 0
+    )
+    written = lt.read(tmp_path / "z.csv")
+    assert np.allclose(written["mean"][::-1], latents[0], rtol=1e-6)
+    assert written.rows == tuple(table["mouse"])[::-1]
+
+
+def test_information_four_ways(call, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    x, y = table[["mass"]], table[["length"]]
+    found = [
+        float(lt.mutual_information(a, b, estimator="gaussian", seed=0))
+        for a, b in (
+            (x.to_numpy(), y.to_numpy()),
+            (x, y.sample(frac=1, random_state=1)),
+            (pl.from_pandas(x), pl.from_pandas(y)),
+        )
+    ]
+    code, text, _ = call("mi", tmp_path / "t.csv", "--x", "mass", "--y", "length", "--estimator", "gaussian", "--json")
+    assert code == 0
+    assert found[0] == found[1] == found[2] == json.loads(text)["value"]
+
+
+def test_info_says_how_each_column_is_read_and_what_to_type(call, table, tmp_path):
+    table.assign(note=[f"text {i}" for i in range(60)]).to_csv(tmp_path / "t.csv", index=False)
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert "2 categories (f, m), a column of 0 and 1 for each, in x    (to change: --domain sex, " in text
+    assert "cannot be read: modality 'x': column 'note' holds 60 different texts" in text
+    assert "These cannot be read together as they are" in text
+    words = ["--domain", "lab", "--ids", "mouse", "--modality", "body=mass,length", "--modality", "sex=sex"]
+    code, text, error = call("info", tmp_path / "t.csv", *words, "--json")
+    shown = json.loads(text)
+    assert (code, error, shown["rows"], list(shown["shapes"])) == (0, "", 60, ["body", "sex"])
+    assert shown["parts"]["mouse"]["reads"] == "names the rows"
+    assert shown["parts"]["note"]["reads"] == "left out: no --modality names it"
+
+
+def test_a_toml_file_beside_the_data_speaks_for_every_command(call, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = 'files = ["t.csv"]\ndomain = "lab"\nids = "mouse"\n[modalities]\nbody = ["mass", "length"]\n'
+    (tmp_path / "data.toml").write_text(said)
+    code, text, _ = call("info", tmp_path / "t.csv", "--json")
+    assert (code, list(json.loads(text)["shapes"])) == (0, ["body"])
+    (tmp_path / "data.toml").write_text(said.replace("lab", "labb"))
+    code, _, error = call("fit", tmp_path / "t.csv", "--out", tmp_path / "run")
+    assert code == 2
+    assert "--domain 'labb': there is no such column; did you mean 'lab'" in error
+
+
+def test_info_shows_what_arrays_and_annotated_tables_hold(call, tmp_path, rng):
+    anndata = pytest.importorskip("anndata")
+    np.savez(tmp_path / "d.npz", x=rng.normal(size=(9, 2)), label=np.array(["a", "b", "c"] * 3))
+    code, text, error = call("info", tmp_path / "d.npz")
+    assert (code, error) == (0, "")
+    assert "9 texts, 3 different: a, b, c" in text
+    assert "--domain label" in text
+    assert call("info", tmp_path / "d.npz", "--domain", "label", "--json")[0] == 0
+    cells = anndata.AnnData(rng.normal(size=(9, 3)).astype(np.float32), obsm={"X_pca": rng.normal(size=(9, 2))})
+    cells.obs["donor"] = ["a", "b", "c"] * 3
+    cells.write_h5ad(tmp_path / "c.h5ad")
+    code, text, error = call("info", tmp_path / "c.h5ad")
+    assert (code, error) == (0, "")
+    assert "obs/donor" in text
+    assert "--modality pca=obsm/X_pca" in text
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_model_and_data_in_each_others_place_are_noticed(call, table, tmp_path):
+    x = table[["mass", "length"]].to_numpy()
+    model = lt.VAE(latent_dim=1, hidden=(4,), epochs=1, progress=False).fit(x)
+    model.save(tmp_path / "run")
+    np.save(tmp_path / "x.npy", x)
+    for words in (["transform"], ["certify"]):
+        code, _, error = call(*words, tmp_path / "x.npy", tmp_path / "run")
+        assert (code, "swapped, it seems" in error) == (2, True)
+    with pytest.raises(lt.DataError, match="latents and data: swapped"):
+        lt.certify(lt.Dataset(x), model)
+    with pytest.raises(lt.DataError, match="the two are swapped"):
+        lt.IFlow().fit(np.arange(60) % 2, x)
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+@pytest.mark.parametrize("kind", [lt.IFlow, lt.CGVAE])
+def test_one_table_may_have_any_name(kind, table):
+    x = table[["mass", "length"]].to_numpy()
+    usual, other = (
+        kind(epochs=1, progress=False).fit(lt.Dataset({name: x}, table["lab"].to_numpy())) for name in ("x", "worst")
+    )
+    assert np.array_equal(usual.transform(lt.Dataset({"x": x})), other.transform(lt.Dataset({"worst": x})))
+    assert np.array_equal(usual.sample(3), other.sample(3)["worst"])

@@ -1,0 +1,107 @@
+"""Sweep files: every combination a job, every mistake named at once."""
+
+import json
+
+import pytest
+
+import latentry as lt
+from latentry.cli import main
+from latentry.errors import DataError
+from latentry.sweeps import read_sweep
+
+GRID = """
+seeds = [0, 1]
+aside = 0.25
+[data]
+file = "rows.npz"
+[[models]]
+model = "vae"
+epochs = 1
+latent_dim = [1, 2]
+[models.training]
+patience = 3
+[engine]
+name = "here"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    lt.generators.segments(domains=3, rows_per_domain=40, latents=2).write(tmp_path / "rows.npz")
+    (tmp_path / "sweep.toml").write_text(GRID)
+    return tmp_path
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    return stopped.value.code
+
+
+def test_a_file_is_every_combination(folder):
+    jobs = read_sweep(folder / "sweep.toml").jobs()
+    assert [job.name for job in jobs] == [f"vae-latent_dim={n}-seed={s}" for n in (1, 2) for s in (0, 1)]
+    assert [(job.model.latent_dim, job.model.seed) for job in jobs] == [(1, 0), (1, 1), (2, 0), (2, 1)]
+    assert {job.model.training.patience for job in jobs} == {3}
+    assert {str(job.data) for job in jobs} == {str(folder / "rows.npz")}
+
+
+def test_the_command_writes_a_table_and_goes_on(folder, capsys):
+    assert run("sweep", folder / "sweep.toml", "--out", folder / "out", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["fits"], result["failed"]) == (4, 0)
+    table = lt.data.read_columns(result["table"])
+    assert len(set(table["score"])) == 4
+    assert run("sweep", folder / "sweep.toml", "--out", folder / "out", "--json") == 0
+    again = lt.data.read_columns(json.loads(capsys.readouterr().out)["table"])
+    assert list(again["seconds"]) == list(table["seconds"])  # read, not fitted
+
+
+def test_all_mistakes_are_named_at_once(folder):
+    (folder / "bad.toml").write_text(
+        'sedes = [1]\nseeds = [1, 1]\naside = 2\n[data]\nfile = 3\ndomian = "lab"\n[[models]]\nmodel = "ivea"\n'
+        '[[models]]\nmodel = "vae"\nlatents = 3\nseed = 1\nlearning_rate = {low = 1, high = 0}\n[engine]\nwokers = 2\n'
+    )
+    with pytest.raises(DataError) as found:
+        read_sweep(folder / "bad.toml")
+    for words in (
+        "sedes: there is no such key; did you mean 'seeds'",
+        "seeds=[1, 1]",
+        "aside=2",
+        "data.file",
+        "data.domian: there is no such key; did you mean 'domain'",
+        "models[0].model='ivea': there is no such model; did you mean 'ivae'",
+        "models[1].latents: there is no such key",
+        "models[1].seed",
+        "models[1].learning_rate: a range needs low below high",
+        "engine.wokers: there is no such key; did you mean 'workers'",
+    ):
+        assert words in str(found.value), words
+
+
+@pytest.mark.parametrize(
+    "text", ["", "models = 3", "[data]\n[[models]]", "= 3", 'data = 3\nmodels = ["a"]', "seeds = 3"]
+)
+def test_a_file_that_is_no_sweep_is_a_sentence(tmp_path, text, capsys):
+    (tmp_path / "bad.toml").write_text(text)
+    assert run("sweep", tmp_path / "bad.toml", "--out", tmp_path / "out") == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_ranges_want_a_search(folder):
+    (folder / "sweep.toml").write_text(GRID.replace("latent_dim = [1, 2]", "latent_dim = {low = 1, high = 2}"))
+    with pytest.raises(DataError, match=r"models\[0\].latent_dim: is a range"):
+        read_sweep(folder / "sweep.toml").jobs()
+
+
+@pytest.mark.long
+def test_a_search_ends_poor_trials_and_goes_on(folder, capsys):
+    pytest.importorskip("optuna")
+    text = GRID.replace("latent_dim = [1, 2]", "latent_dim = {low = 1, high = 2}").replace("[0, 1]", "[0]")
+    (folder / "sweep.toml").write_text(text.replace("epochs = 1", "epochs = [2, 4]"))
+    words = ("sweep", folder / "sweep.toml", "--out", folder / "out", "--search", "optuna", "--json", "--trials")
+    assert run(*words, 5) == 0
+    assert json.loads(capsys.readouterr().out)["fits"] == 5
+    assert run(*words, 6) == 0  # one more
+    assert json.loads(capsys.readouterr().out)["fits"] == 1
