@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation: `make docs`."""
+"""Draw the pictures of the documentation: `make pictures`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def frontier() -> str:
     }
     chart = line_chart([Series(name, sizes, np.array(y)) for name, y in lines.items()], "values", "nats, held-out rows")
     style = (
-        "text{font:12px sans-serif;fill:#666}.grid{stroke:#9995;stroke-width:1}.line,.key{fill:none;stroke-width:2}"
+        "text{font:12px sans-serif;fill:#7a7a7a}.grid{stroke:#9995;stroke-width:1}.line,.key{fill:none;stroke-width:2}"
         ".c0{stroke:#2a6f97}.c1{stroke:#b85c38}.c2{stroke:#5b8c5a}"
     )
     head = '<svg xmlns="http://www.w3.org/2000/svg" class="chart"'
