@@ -48,7 +48,7 @@ def publish(name: str, text: str) -> None:
 
 
 _STYLE = (
-    "text{font:12px sans-serif;fill:#666}.before{stroke:#b85c38;fill:#b85c38}.now{stroke:#2a6f97;fill:#2a6f97}"
+    "text{font:12px sans-serif;fill:#7a7a7a}.before{stroke:#b85c38;fill:#b85c38}.now{stroke:#2a6f97;fill:#2a6f97}"
     "path{fill:none!important;stroke-width:2}.axis{stroke:#999;stroke-width:1}"
 )
 
