@@ -9,7 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
 import latentry as lt
-from latentry.contracts import HasChannel, HasLatentDistributions, HasLikelihood, KeepsFitRecord, LatentDistributions
+from latentry.contracts import (
+    HasChannel,
+    HasLatentDistributions,
+    HasLikelihood,
+    KeepsFitRecord,
+    LatentDistributions,
+    Where,
+)
 from latentry.data import GaussianChannel
 from latentry.identifiability import refit_assumptions
 from latentry.identifiability.assumptions import Gain, mean_gain, number_of_latents, one_mixing, scored_anew
@@ -106,7 +113,7 @@ def rows(seed, *, turned=False):
 
 def refitted(model, data, seed, progress=None):
     training, fresh = data.split(0.5, 0.5)
-    return refit_assumptions(model.fit(training), training, fresh, level=LEVEL, seed=seed, progress=progress)
+    return refit_assumptions(model.fit(training), training, fresh, level=LEVEL, seed=seed, where=Where(say=progress))
 
 
 def test_a_domain_scored_anew_is_scored_as_by_its_own_distribution():

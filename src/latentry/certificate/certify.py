@@ -37,12 +37,13 @@ from latentry.certificate.side_by_side import SideBySide, compared, named
 from latentry.certificate.splitting import FEWEST, without_trained_units
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
-from latentry.contracts import HasChannel, KeepsFitRecord
+from latentry.contracts import HasChannel, KeepsFitRecord, Where
 from latentry.data import CategoricalChannel, Channel, Dataset
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
 from latentry.identifiability import refit_assumptions
 from latentry.threads import single_threaded
+from latentry.training import EngineLike
 
 __all__ = ["certify"]
 
@@ -66,6 +67,8 @@ class Options(TypedDict, total=False):
     refits: bool
     best: bool
     only: Sequence[str] | None
+    executor: EngineLike
+    workers: int | None
     seed: int
     progress: Callable[[str], None] | None
 
@@ -96,6 +99,8 @@ def certify(
     refits: bool = False,
     best: bool = False,
     only: Sequence[str] | None = None,
+    executor: EngineLike = "here",
+    workers: int | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate | SideBySide:
@@ -135,6 +140,9 @@ def certify(
             granted: with one latent fewer and one more, and without one domain at a time (three at most).
         best: learn the most natural latent on part of the audited rows, and say on the others how far these latents are from it.
         only: names of the parts to run; all of them by default.
+        executor: where the fits of `restarts` and `refits` are made, side by side but for "here": see :func:`latentry.fit_many`.
+            The certificate is the same on each engine.
+        workers: processes, where the engine is started here.
         seed: of splits, students and permutations.
         progress: called with the name of each part before it runs: text that also says how much of the expected work is
             `done`, the part's `own` and the `total`.
@@ -173,7 +181,8 @@ def certify(
         if settings.best:
             raise DataError("best=True: is a question about one latent. Use natural.best, which compares several.")
         return _side_by_side(named(latents), rows, settings, seen, only, progress)
-    return _one(cast("Latents", latents), rows, settings, chosen, seen, others, progress)
+    where = Where(executor, workers, progress)
+    return _one(cast("Latents", latents), rows, settings, chosen, seen, others, where)
 
 
 def _one(
@@ -183,22 +192,20 @@ def _one(
     chosen: Sequence[str],
     seen: ArrayLike | None,
     others: Sequence[HasChannel],
-    progress: Callable[[str], None] | None,
+    where: Where,
 ) -> Certificate:
     start, latents = perf_counter(), in_order_of(rows, latents)
     split = without_trained_units(split_for(latents, rows, seen), rows)
     fresh = rows.take(split.rows)
     check_given(latents, rows)
-    again = refitted(latents, rows, split, settings.restarts, progress)
+    again = refitted(latents, rows, split, settings.restarts, where)
     subject = subject_of(taken(latents, split.rows), fresh, settings, (*others, *again))
     if settings.refits and "identifiable" in chosen:
         training = training_rows(latents, rows, split, "refits=True")
-        tested = refit_assumptions(
-            latents, training, fresh, level=settings.level, seed=settings.seed, progress=progress
-        )
+        tested = refit_assumptions(latents, training, fresh, level=settings.level, seed=settings.seed, where=where)
         subject = replace(subject, refits=tested)
     with single_threaded():  # audits are small: threads that wait for each other cost more than they bring
-        parts = taken_on_trust(with_rows_looked_at(dict(_run(subject, chosen, progress)), subject), split)
+        parts = taken_on_trust(with_rows_looked_at(dict(_run(subject, chosen, where.say)), subject), split)
     return Certificate(
         parts=parts,
         subject=_about(subject),
@@ -238,7 +245,7 @@ def _side_by_side(
     fresh = rows.take(common)
     each = replace(settings, level=settings.level / len(latents))  # so that the bounds of all of them hold at once
     certificates = {
-        name: _one(taken(one, common), fresh, each, _chosen(only), _named_before(one, seen), (), progress)
+        name: _one(taken(one, common), fresh, each, _chosen(only), _named_before(one, seen), (), Where(say=progress))
         for name, one in latents.items()
     }
     return compared(certificates, progress)

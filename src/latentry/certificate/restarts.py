@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from sklearn.base import clone
-
 from latentry.certificate.splitting import Split
-from latentry.contracts import HasChannel, KeepsFitRecord
+from latentry.contracts import HasChannel, KeepsFitRecord, Variant, Where, fit_variants
 from latentry.data import Dataset
 from latentry.errors import DataError
 
 __all__ = ["refitted", "training_rows"]
 
 
-def refitted(
-    model: object, data: Dataset, split: Split, count: int, progress: Callable[[str], None] | None = None
-) -> tuple[HasChannel, ...]:
+def refitted(model: object, data: Dataset, split: Split, count: int, where: Where) -> tuple[HasChannel, ...]:
     """Fit a model again from the seeds after its own; no fit sees a row that is audited.
 
     Args:
@@ -24,7 +18,7 @@ def refitted(
         data: All rows.
         split: Which of them trained the model.
         count: Of further fits.
-        progress: Called with a phrase before each fit.
+        where: The engine of the fits.
 
     Returns:
         The further fits.
@@ -35,19 +29,21 @@ def refitted(
     """
     if not count:
         return ()
-    training, fits = training_rows(model, data, split, f"restarts={count}"), []
+    training = training_rows(model, data, split, f"restarts={count}")
     assert isinstance(model, KeepsFitRecord)
     record = model.fit_record()
     assert record is not None
-    for number in range(1, count + 1):
-        if progress is not None:
-            progress(f"restart {number} of {count}")
-        settled = {**model.chosen_params(), "seed": record.seed + number, "restarts": 1, "progress": False}
-        again = clone(model).set_params(**settled)
-        fits.append(again.fit(training))
-        if again.state_.stopped == "interrupted":
-            raise KeyboardInterrupt
-    return tuple(fits)
+    settled = {**model.chosen_params(), "restarts": 1, "progress": False}
+    variants = [
+        Variant({**settled, "seed": record.seed + number}, training, f"restart {number} of {count}")
+        for number in range(1, count + 1)
+    ]
+    assert isinstance(model, HasChannel)
+    fits = fit_variants(model, variants, where)
+    for fit in fits:
+        if isinstance(fit, DataError):
+            raise fit
+    return tuple(fit for fit in fits if not isinstance(fit, DataError))
 
 
 def training_rows(model: object, data: Dataset, split: Split, asked: str) -> Dataset:

@@ -148,6 +148,8 @@ _OPTIONS = {
     r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
     r"\brefits=True": "--refits",
     r"\bbest=True": "--best",
+    r"\bexecutor=": "--engine ",
+    r"\bworkers=": "--workers ",
     r"^blocks: ": "--block: ",
     r"\bseen: ": "--seen: ",
     r"\bothers=\[\.\.\.\]": "--also run",

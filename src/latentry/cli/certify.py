@@ -17,6 +17,7 @@ from latentry.cli.options import (
     Categories,
     DomainName,
     Drop,
+    Engine,
     Factors,
     Groups,
     Ids,
@@ -25,7 +26,9 @@ from latentry.cli.options import (
     Quiet,
     RolesFile,
     Time,
+    Workers,
     answer,
+    engine_named,
     parts,
 )
 from latentry.cli.transform import read_for
@@ -100,6 +103,8 @@ def certify(
         ),
     ] = False,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "",
+    engine: Engine = None,
+    workers: Workers = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same certificate.")] = 0,
     check_: Annotated[
         Path | None,
@@ -155,6 +160,7 @@ def certify(
             certificate = make(
                 subject, rows, epsilon=epsilon, level=level, blocks=_blocks(block, rows), noise=noise, quantiser=quantiser,
                 restarts=restarts, refits=refits, best=best, seed=seed, seen=trained, others=others, progress=progress,
+                executor=engine_named(engine, workers), workers=workers,
             )  # fmt: skip
     if check_ is not None:
         _compare(compared, as_json=json)

@@ -19,6 +19,7 @@ from latentry.cli.options import (
     Categories,
     DomainName,
     Drop,
+    Engine,
     Factors,
     Groups,
     Ids,
@@ -28,7 +29,9 @@ from latentry.cli.options import (
     RolesFile,
     Settings,
     Time,
+    Workers,
     answer,
+    engine_named,
     parts,
     settings_for,
 )
@@ -103,6 +106,8 @@ def fit(
     epsilon: Annotated[
         float, typer.Option(help="For --certify: largest error, in nats, that still counts as natural.")
     ] = 0.05,
+    engine: Engine = None,
+    workers: Workers = None,
     required: Require = None,
     quiet: Quiet = False,
     json: AsJson = False,
@@ -140,7 +145,15 @@ def fit(
     fitted = (
         kind()
         .set_params(**chosen)
-        .fit(training, run=out, resume=resume, logger=None if log is None else JsonLines(log), origin=origin)
+        .fit(
+            training,
+            run=out,
+            resume=resume,
+            logger=None if log is None else JsonLines(log),
+            origin=origin,
+            executor=engine_named(engine, workers),
+            workers=workers,
+        )  # fmt: skip
     )
     stopped = fitted.state_.stopped == "interrupted"
     if stopped or not certify:

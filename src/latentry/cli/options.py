@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from latentry.errors import DataError, nearest
+from latentry.training import ENGINES
 
 __all__ = [
     "ROLE_NAMES",
@@ -21,6 +22,7 @@ __all__ = [
     "Categories",
     "DomainName",
     "Drop",
+    "Engine",
     "Factors",
     "Groups",
     "Ids",
@@ -30,14 +32,24 @@ __all__ = [
     "RolesFile",
     "Settings",
     "Time",
+    "Workers",
     "answer",
     "as_values",
+    "engine_named",
     "modalities",
     "parts",
     "pick",
     "settings_for",
 ]
 
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help=f"Where independent fits run side by side, one of: {', '.join(ENGINES)}; here unless given, local with --workers.",
+    ),
+]
+Workers = Annotated[int | None, typer.Option("--workers", help="Processes, where the engine is started here.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on the standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")]
 DomainName = Annotated[
@@ -266,3 +278,16 @@ def answer(result: Mapping[str, object], sentence: str, *, as_json: bool) -> Non
         sys.stdout.write(json.dumps(_strict(dict(result)), default=str) + "\n")
     else:
         Console(soft_wrap=True).print(sentence, markup=False, highlight=False)
+
+
+def engine_named(engine: str | None, workers: int | None) -> str:
+    """Return the engine that options ask for: that of this machine where only a number of processes is given.
+
+    Args:
+        engine: Its name, if it is given.
+        workers: Processes.
+
+    Returns:
+        A name.
+    """
+    return engine if engine is not None else "here" if workers is None else "local"

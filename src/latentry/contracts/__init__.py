@@ -26,6 +26,7 @@ from latentry.contracts.capabilities import (
     names_of,
 )
 from latentry.contracts.fit_record import FitRecord, ModelFacts, record_form
+from latentry.contracts.fitting_again import FitsVariants, Variant, Where, fit_variants
 from latentry.contracts.frontier import FrontierPoint
 from latentry.contracts.imputing import Imputes
 from latentry.contracts.latent_distributions import LatentDistributions
@@ -39,6 +40,7 @@ __all__ = [
     "CanBeOriented",
     "DecodesLatents",
     "FitRecord",
+    "FitsVariants",
     "FrontierPoint",
     "GenerativeModule",
     "HasChannel",
@@ -67,8 +69,11 @@ __all__ = [
     "Samples",
     "SamplesByDomain",
     "ShowsGraph",
+    "Variant",
+    "Where",
     "decode_rows",
     "encode_rows",
+    "fit_variants",
     "names_of",
     "score_evidence",
     "record_form",

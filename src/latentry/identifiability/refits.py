@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, cast
 
 import numpy as np
-from sklearn.base import clone
 
-from latentry.contracts import HasChannel, HasLatentDistributions, HasLikelihood, KeepsFitRecord, LatentDistributions
+from latentry.contracts import (
+    HasChannel,
+    HasLatentDistributions,
+    HasLikelihood,
+    KeepsFitRecord,
+    LatentDistributions,
+    Variant,
+    Where,
+    fit_variants,
+)
 from latentry.data import Channel, Dataset, GaussianChannel
 from latentry.errors import DataError
 from latentry.evidence import Assumption
@@ -30,7 +38,7 @@ __all__ = ["refit_assumptions"]
 MOST_DOMAINS = 3  # that are left out, one at a time
 _FEWEST = 40  # rows of a domain on each side, with which it can be left out
 _PART_OF_LEVEL = 0.125  # of each of the two tests
-Progress = Callable[[str], None] | None
+_HERE = Where()
 
 
 class Scored(Protocol):
@@ -47,11 +55,8 @@ class Scored(Protocol):
         """Return the log evidence of each row."""
 
 
-ModelT = TypeVar("ModelT", Scored, ScoresDomains)
-
-
 def refit_assumptions(
-    model: object, training: Dataset, fresh: Dataset, *, level: float = 0.05, seed: int = 0, progress: Progress = None
+    model: object, training: Dataset, fresh: Dataset, *, level: float = 0.05, seed: int = 0, where: Where = _HERE
 ) -> tuple[Assumption, ...]:
     """Fit a model again, with one latent fewer and more and without a domain at a time, and judge the fits on new rows.
 
@@ -63,7 +68,7 @@ def refit_assumptions(
         fresh: Rows that trained nothing.
         level: Of the certificate; each of the two tests has an eighth of it.
         seed: Of the choice of domains.
-        progress: Called with a phrase before each fit.
+        where: The engine of the fits.
 
     Returns:
         Two assumptions, tested or with the reason why they were not.
@@ -76,8 +81,8 @@ def refit_assumptions(
         why = "the model has no score by which fits could be compared"
         return _untested(NUMBER_OF_LATENTS, why), _untested(ONE_MIXING, why)
     return (
-        _other_numbers(cast(Scored, model), training, fresh, part, progress),
-        _without_domains(model, training, fresh, part, seed, progress),
+        _other_numbers(cast(Scored, model), training, fresh, part, where),
+        _without_domains(model, training, fresh, part, seed, where),
     )
 
 
@@ -85,46 +90,36 @@ def _untested(one: Assumption, why: str) -> Assumption:
     return replace(one, note=why)
 
 
-def _fitted_again(model: ModelT, training: Dataset, what: str, progress: Progress, **changes: int) -> ModelT:
-    """Fit the model as it was fitted, from its own seed, but for the changes."""
-    if progress is not None:
-        progress(f"refit {what}")
+def _again(model: object, training: Dataset, what: str, **changes: int) -> Variant:
+    """Describe a fit of the model as it was fitted, from its own seed, but for the changes."""
     chosen = model.chosen_params() if isinstance(model, KeepsFitRecord) else {}
-    again = clone(model).set_params(progress=False, **chosen, **changes).fit(training)
-    if again.state_.stopped == "interrupted":
-        raise KeyboardInterrupt
-    fitted: ModelT = again
-    return fitted
+    return Variant({"progress": False, **chosen, **changes}, training, f"refit {what}")
 
 
 # The number of latents ------------------------------------------------------------------------
 
 
-def _other_numbers(model: Scored, training: Dataset, fresh: Dataset, level: float, progress: Progress) -> Assumption:
+def _other_numbers(model: Scored, training: Dataset, fresh: Dataset, level: float, where: Where) -> Assumption:
     channel = model.channel(fresh)
     latents = channel.mean.shape[1] if isinstance(channel, GaussianChannel) else 0
     if latents >= training.layout.size or not latents:
         why = "an invertible map has as many latents as columns, and no other number to compare with"
         return _untested(NUMBER_OF_LATENTS, why)
-    own = model.score_rows(fresh)
+    own, counts = model.score_rows(fresh), [count for count in (latents - 1, latents + 1) if count]
+    named = [(count, f"with {count} latent{'s' * (count > 1)}") for count in counts]
+    variants = [_again(model, training, what, latent_dim=count) for count, what in named]
     gains: dict[int, Gain] = {}
-    for count in (latents - 1, latents + 1):
-        scores = _scores_with(model, training, fresh, count, progress)
-        if scores is not None:
+    for count, again in zip(counts, fit_variants(model, variants, where), strict=True):
+        scores = None if isinstance(again, DataError) else _scores_alike(model, again, fresh)
+        if scores is not None:  # an error says that the model cannot have so many
             gains[count] = mean_gain(scores - own, fresh.units)
     if not gains:
         return _untested(NUMBER_OF_LATENTS, "no other number of latents could be fitted and scored in the same way")
     return number_of_latents(latents, gains, level)
 
 
-def _scores_with(model: Scored, training: Dataset, fresh: Dataset, count: int, progress: Progress) -> np.ndarray | None:
-    """Return the scores of a fit with so many latents; None where there is none of the same kind."""
-    if count < 1:
-        return None
-    try:
-        again = _fitted_again(model, training, f"with {count} latent{'s' * (count > 1)}", progress, latent_dim=count)
-    except DataError:  # the model cannot have so many
-        return None
+def _scores_alike(model: Scored, again: Scored, fresh: Dataset) -> np.ndarray | None:
+    """Return the scores of another fit; None where they are of another kind."""
     scores: np.ndarray = again.score_rows(fresh)
     return scores if again.score_name == model.score_name else None
 
@@ -133,7 +128,7 @@ def _scores_with(model: Scored, training: Dataset, fresh: Dataset, count: int, p
 
 
 def _without_domains(
-    model: object, training: Dataset, fresh: Dataset, level: float, seed: int, progress: Progress
+    model: object, training: Dataset, fresh: Dataset, level: float, seed: int, where: Where
 ) -> Assumption:
     why = _cannot_leave_out(model, training)
     if why:
@@ -142,26 +137,30 @@ def _without_domains(
     enough = [d for d in np.unique(trained) if min((trained == d).sum(), (new == d).sum()) >= _FEWEST]
     if not enough:
         return _untested(ONE_MIXING, f"no domain has {_FEWEST} rows that trained the model and {_FEWEST} new ones")
-    losses: dict[object, Gain] = {}
-    for place in stream("certificate/domains left out", seed).permutation(len(enough))[:MOST_DOMAINS]:
-        label = enough[place]
-        loss = _loss_without(cast(ScoresDomains, model), training, fresh, label, progress)
-        if loss is not None:
-            losses[label.item()] = loss
+    places = stream("certificate/domains left out", seed).permutation(len(enough))[:MOST_DOMAINS]
+    losses = _losses_without(cast(ScoresDomains, model), training, fresh, [enough[place] for place in places], where)
     if not losses:
         return _untested(ONE_MIXING, "the latents of each domain that was left out lie beyond those of the others")
     return one_mixing(losses, level)
 
 
-def _loss_without(
-    model: ScoresDomains, training: Dataset, fresh: Dataset, label: np.generic, progress: Progress
-) -> Gain | None:
-    inside = _labels(training) == label
-    others = training.take(~inside)
-    others = others.with_domain(_labels(others))  # the label is no longer known
-    without = _fitted_again(model, others, f"without domain {label}", progress)
-    rows = fresh.take(_labels(fresh) == label)
-    return worse_without(model, without, rows, training.take(inside), others)
+def _losses_without(
+    model: ScoresDomains, training: Dataset, fresh: Dataset, labels: Sequence[np.generic], where: Where
+) -> Mapping[object, Gain]:
+    """Return how much worse the rows of each domain are described by a fit without it, where that can be said."""
+    trained, new = _labels(training), _labels(fresh)
+    others = [training.take(trained != label) for label in labels]
+    others = [rows.with_domain(_labels(rows)) for rows in others]  # the label is no longer known
+    variants = [_again(model, rows, f"without domain {label}") for label, rows in zip(labels, others, strict=True)]
+    losses: dict[object, Gain] = {}
+    for label, rows, without in zip(labels, others, fit_variants(model, variants, where), strict=True):
+        if isinstance(without, DataError):
+            raise without
+        inside = training.take(trained == label)
+        loss = worse_without(model, without, fresh.take(new == label), inside, rows)
+        if loss is not None:
+            losses[label.item()] = loss
+    return losses
 
 
 def _cannot_leave_out(model: object, training: Dataset) -> str:

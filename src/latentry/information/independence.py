@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -19,6 +19,7 @@ from latentry.information.normalisers import normalise
 from latentry.information.questions import Options, Question
 from latentry.information.row_checks import Finding, row_structure
 from latentry.information.row_structure import Series
+from latentry.information.shuffled_values import shuffled_values
 from latentry.information.uncertainty import (
     PermutationTest,
     local_permutation,
@@ -26,6 +27,7 @@ from latentry.information.uncertainty import (
     stratified_permutation,
 )
 from latentry.streams import stream
+from latentry.training import EngineLike
 
 __all__ = ["independence_test"]
 
@@ -38,6 +40,7 @@ def independence_test(
     x: ArrayLike, y: ArrayLike, given: ArrayLike | None = None, *, estimator: str = "ksg", normalize: str | None = "default",
     permutations: int = 199, seed: int = 0, discrete: Iterable[str] | None = None, k: int | None = None,
     groups: ArrayLike | None = None, time: ArrayLike | bool | None = None,
+    executor: EngineLike = "here", workers: int | None = None,
 ) -> PermutationTest:  # fmt: skip
     """Test whether I(X; Y | Z) is larger than chance: p = (1 + b)/(1 + B) over shuffles of y, among rows with similar z if given.
 
@@ -60,6 +63,9 @@ def independence_test(
         k: Neighbours, for estimators that count them.
         groups: One label for each row, if rows of a group may depend on each other.
         time: One number for each row, or True for rows in the order of time; False if the order has no meaning.
+        executor: Where the estimates of shuffled rows are made, side by side but for "here": see :func:`latentry.fit_many`. The
+            result is the same.
+        workers: Processes, where the engine is started here.
 
     Returns:
         Statistic and p-value.
@@ -86,8 +92,8 @@ def independence_test(
     if question.x.n < FEWEST_ROWS:
         return PermutationTest(np.nan, 1.0, 0, f"too few rows to shuffle; {kind}")
     observed = rule(question).value
-    values = [rule(_with_y(question, shuffle(rng))).value for _ in range(permutations)]
-    return PermutationTest(observed, permutation_p_value(observed, np.array(values)), permutations, kind)
+    values = shuffled_values(question, estimator, partial(shuffle, rng), int(permutations), executor, workers)
+    return PermutationTest(observed, permutation_p_value(observed, values), permutations, kind)
 
 
 def _structured(question: Question, found: Finding, rng: np.random.Generator) -> tuple[Question, Shuffle, str]:
@@ -116,7 +122,3 @@ def _shuffler(question: Question) -> tuple[Shuffle, str]:
         return lambda rng: stratified_permutation(given.values[:, 0], rng), "shuffles within labels"
     near = normalise(given.values, question.normaliser("std"))
     return lambda rng: local_permutation(near, rng), "local shuffles"
-
-
-def _with_y(question: Question, rows: Array) -> Question:
-    return replace(question, y=replace(question.y, values=question.y.values[rows]))

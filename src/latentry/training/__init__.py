@@ -5,7 +5,7 @@ from latentry.training.checkpoint import MANIFEST, WEIGHTS, RunFiles, holds_run,
 from latentry.training.cost import operations_per_row, seconds_per_epoch
 from latentry.training.devices import Placement, usable_devices, use_compilation_cache
 from latentry.training.duration import in_words
-from latentry.training.engines import ENGINES, Engine, EngineLike, WorkerDied, engine_for, run_texts, serve
+from latentry.training.engines import ENGINES, Engine, EngineLike, WorkerDied, engine_for, run_texts, serve, stays_here
 from latentry.training.feed import Feed
 from latentry.training.history import History, epochs_of
 from latentry.training.interrupt import Terminated
@@ -14,7 +14,7 @@ from latentry.training.loop import Task, blank_trees
 from latentry.training.model_updates import Update
 from latentry.training.named_arrays import fill, to_named
 from latentry.training.phase import SCHEDULES, Loss, Module, Phase
-from latentry.training.progress import wants_bar
+from latentry.training.progress import Bar, wants_bar
 from latentry.training.round_sizes import filled_rows
 from latentry.training.run import run
 from latentry.training.run_folder import RunFolder, write_run
@@ -22,6 +22,7 @@ from latentry.training.soap import scale_by_soap
 from latentry.training.state import COUNTERS, RunState
 
 __all__ = [
+    "Bar",
     "ENGINES",
     "COUNTERS",
     "MANIFEST",
@@ -61,6 +62,7 @@ __all__ = [
     "scale_by_soap",
     "seconds_per_epoch",
     "serve",
+    "stays_here",
     "to_named",
     "usable_devices",
     "use_compilation_cache",

@@ -50,6 +50,7 @@ class Task:
         restarts: Independent runs, of which the best held-out loss is kept.
         begin: ``begin(module, restart)`` is what that restart begins with, where restarts differ in more than their key.
         keep_restarts: Whether the best module of every restart is kept, so that they can be compared.
+        first: Number of the first restart, where others are made elsewhere.
     """
 
     make: Callable[[jax.Array], Module]
@@ -60,6 +61,7 @@ class Task:
     restarts: int = 1
     begin: Callable[[Module, int], Module] = lambda module, restart: module
     keep_restarts: bool = False
+    first: int = 0
 
     def __post_init__(self) -> None:
         if not self.phases or any(phase.epochs < 1 for phase in self.phases):
@@ -72,7 +74,19 @@ class Task:
 
     def start(self) -> RunState:
         """Return the state before the first step."""
-        return self._begin_restart(None, 0)
+        return self._begin_restart(None, self.first)
+
+    def begins_with(self, state: RunState) -> bool:
+        """Return whether a state is the one before the first step.
+
+        Args:
+            state: Of this task.
+
+        Returns:
+            False after a step.
+        """
+        where = (state.restart, state.phase, state.epoch, state.step)
+        return where == (self.first, 0, 0, 0) and not state.finished and not state.lengthened
 
     @property
     def steps(self) -> int:
@@ -92,7 +106,8 @@ class Task:
             return self.steps
         if state.lengthened:  # what is left is what counts
             return self.steps - (state.lengthened - state.epoch) * self.training.plan.steps + state.step
-        epochs = state.restart * sum(p.epochs for p in self.phases) + sum(p.epochs for p in self.phases[: state.phase])
+        restarts = state.restart - self.first
+        epochs = restarts * sum(p.epochs for p in self.phases) + sum(p.epochs for p in self.phases[: state.phase])
         return (epochs + state.epoch) * self.training.plan.steps + state.step
 
     def phase_of(self, state: RunState) -> Phase:
@@ -251,7 +266,7 @@ class Task:
             state = replace(state, ended=(*state.ended[: state.restart], state.best, *state.ended[state.restart + 1 :]))
         if state.champion is None or state.best_score < state.champion_score:
             state = replace(state, champion=state.best, champion_score=state.best_score, champion_restart=state.restart)
-        if state.restart + 1 < self.restarts and not state.lengthened:
+        if state.restart + 1 < self.first + self.restarts and not state.lengthened:
             return self._begin_restart(state, state.restart + 1)
         return replace(state, best=None, finished=True)
 

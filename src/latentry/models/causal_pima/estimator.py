@@ -61,7 +61,7 @@ from latentry.models.estimator import (
 )
 from latentry.models.networks import Networks, observe
 from latentry.nets import Build, Expert
-from latentry.training import Phase
+from latentry.training import EngineLike, Phase
 
 __all__ = ["CausalPIMA"]
 
@@ -558,7 +558,15 @@ class CausalPIMA(
         """
         return queries.resampled_graphs(self, ready(self, X, y), replicates, seed)
 
-    def restart_frequencies(self, X: DataLike, y: DomainLike | None = None, *, restarts: int = 5) -> EdgeFrequencies:
+    def restart_frequencies(
+        self,
+        X: DataLike,
+        y: DomainLike | None = None,
+        *,
+        restarts: int = 5,
+        executor: EngineLike = "here",
+        workers: int | None = None,
+    ) -> EdgeFrequencies:
         """Count how often edges come back when the whole model is fitted again to these rows, with other seeds.
 
         This fit counts as the first. A node of another fit is taken for the node of this one that it agrees with most.
@@ -567,12 +575,14 @@ class CausalPIMA(
             X: Rows, as for :meth:`fit`.
             y: Their domains, if ``X`` has none.
             restarts: Further fits.
+            executor: Where they are made, side by side but for "here": see :func:`latentry.fit_many`.
+            workers: Processes, where the engine is started here.
 
         Returns:
             Fractions of the fits, for each edge.
         """
         check_is_fitted(self)
-        return queries.restarted_graphs(self, X, y, restarts)
+        return queries.restarted_graphs(self, X, y, restarts, executor, workers)
 
     # Physics --------------------------------------------------------------------------------
 

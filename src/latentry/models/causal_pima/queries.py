@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from latentry.contracts import LatentMixture, PhysicalParameter
+from latentry.contracts import LatentMixture, PhysicalParameter, Variant, Where, fit_variants
 from latentry.data import Batch, DataLike, Dataset, DomainLike
+from latentry.errors import DataError
 from latentry.graphs import EdgeFrequencies, Graph, as_values, edge_frequencies, hodge_graph
 from latentry.graphs import counterfactual as other_world
 from latentry.graphs import sample as draw_nodes
@@ -28,10 +29,11 @@ from latentry.models.estimator import (
     check_draws,
     clone,
     outward,
+    read,
     ready,
     require,
 )
-from latentry.training import map_rows
+from latentry.training import EngineLike, map_rows
 
 if TYPE_CHECKING:
     from latentry.models.causal_pima.estimator import CausalPIMA
@@ -123,7 +125,14 @@ def resampled_graphs(model: CausalPIMA, data: Dataset, replicates: int, seed: in
     return edge_frequencies(graphs)
 
 
-def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, restarts: int) -> EdgeFrequencies:
+def restarted_graphs(
+    model: CausalPIMA,
+    X: DataLike,
+    y: DomainLike | None,
+    restarts: int,
+    executor: EngineLike = "here",
+    workers: int | None = None,
+) -> EdgeFrequencies:
     """Count how often edges come back when the whole model is fitted again to these rows, with other seeds.
 
     Args:
@@ -131,6 +140,8 @@ def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, resta
         X: Rows, as for ``fit``.
         y: Their domains, if ``X`` has none.
         restarts: Further fits.
+        executor: Where they are made.
+        workers: Processes, where the engine is started here.
 
     Returns:
         Fractions of the fits, for each edge.
@@ -141,8 +152,11 @@ def restarted_graphs(model: CausalPIMA, X: DataLike, y: DomainLike | None, resta
     patterns = [learned_graph(model.state_.result, model.node_design()).cpdag]  # whatever a user has said since
     known = model.graph_search
     named = bool(model.interventions or known.required or known.forbidden or known.tiers)  # then names are no accident
-    for again in range(1, restarts + 1):
-        other = clone(model).set_params(nodes=model.nodes_, seed=model.seed + again).fit(X, y)
+    rows = read(clone(model), X, y, fitting=True)
+    seeds = [{"nodes": model.nodes_, "seed": model.seed + again} for again in range(1, restarts + 1)]
+    for other in fit_variants(model, [Variant(changes, rows) for changes in seeds], Where(executor, workers)):
+        if isinstance(other, DataError):
+            raise other
         columns = matched_names(mine, _cells(other.clusters(X, y), outcomes), outcomes)
         patterns.append(other.graph_.cpdag if named else renamed(other.graph_.cpdag, columns))
     return edge_frequencies(patterns)

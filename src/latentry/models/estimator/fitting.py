@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +132,7 @@ def train(
     folder: RunFolder | None,
     save_every: int | None,
     logger: Logger | None,
+    elsewhere: Callable[[], RunState] | None = None,
 ) -> None:
     """Run a task to its end, or to where it was interrupted, and give the model what came of it.
 
@@ -141,6 +143,7 @@ def train(
         folder: Holds the run while it goes on; None for no files.
         save_every: Optimiser steps between two saves.
         logger: Gets each epoch's row.
+        elsewhere: Makes the restarts side by side, and returns their last state; None to make them here, in turn.
 
     Raises:
         TrainingDiverged: If the loss is not finite; the model keeps the best state before that.
@@ -154,7 +157,10 @@ def train(
         before = task.start()
         save(before)  # a place that cannot be written is noticed before hours of training
     try:
-        state = run(task, before, save=save, save_every=save_every, logger=logger, progress=model.progress)
+        if elsewhere is None:
+            state = run(task, before, save=save, save_every=save_every, logger=logger, progress=model.progress)
+        else:
+            state = _logged(elsewhere(), logger)
     except (TrainingDiverged, CheckpointError) as error:
         if isinstance(error.state, RunState):
             _accept(model, error.state)
@@ -172,6 +178,12 @@ def train(
     _accept(model, state)
     if state.stopped == "interrupted":
         _say_interrupted(state, folder)
+
+
+def _logged(state: RunState, logger: Logger | None) -> RunState:
+    for row in state.history if logger is not None else ():
+        logger.log(row)  # type: ignore[union-attr]
+    return state
 
 
 def _say_interrupted(state: RunState, folder: RunFolder | None) -> None:

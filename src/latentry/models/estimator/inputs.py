@@ -9,7 +9,7 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 
 from latentry.data import DomainLike, LabelsLike
-from latentry.training import Logger
+from latentry.training import EngineLike, Logger
 
 __all__ = ["FitOptions", "RunOptions", "Values"]
 
@@ -24,6 +24,8 @@ class RunOptions(TypedDict, total=False):
     save_every: int | None
     logger: Logger | None
     origin: Mapping[str, object] | None
+    executor: EngineLike
+    workers: int | None
 
 
 class FitOptions(RunOptions, total=False):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, Unpack
@@ -15,11 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from latentry.contracts import (
     FitRecord,
+    FitsVariants,
     HasChannel,
     KeepsFitRecord,
     LatentModule,
     ModelFacts,
     NamesLatents,
+    Variant,
+    Where,
     encode_rows,
 )
 from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, LabelsLike, counted_names
@@ -34,7 +38,7 @@ from latentry.models.estimator.resuming import earlier_run, refuse_used_folder, 
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
 from latentry.precision import single_precision_methods
-from latentry.training import History, Logger, Phase, RunFolder, RunState, Task, map_rows
+from latentry.training import EngineLike, History, Logger, Phase, RunFolder, RunState, Task, map_rows, stays_here
 
 __all__ = ["AnyModel", "LatentModel"]
 
@@ -43,7 +47,9 @@ FactsT = TypeVar("FactsT", bound=ModelFacts)  # what the model notes of the data
 
 
 @single_precision_methods
-class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]):
+class LatentModel(
+    HasChannel, NamesLatents, KeepsFitRecord, FitsVariants, TransformerMixin, BaseEstimator, Generic[ModuleT, FactsT]
+):
     """A model of latents. It follows scikit-learn; ``fit`` also takes a Dataset.
 
     The only base class: each model is a final dataclass of its parameters, which extends this class and the capabilities
@@ -239,6 +245,8 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
         save_every: int | None = None,
         logger: Logger | None = None,
         origin: Mapping[str, object] | None = None,
+        executor: EngineLike = "here",
+        workers: int | None = None,
     ) -> Self:
         """Learn from data.
 
@@ -258,6 +266,9 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
             save_every: Optimiser steps between two saves; by default the ends of epochs, at most once a minute.
             logger: Gets each epoch's row.
             origin: Where the rows come from, as plain JSON; it is kept in the run, as ``record_.origin``.
+            executor: Where the restarts are made, side by side but for "here": see :func:`latentry.fit_many`. The result is the
+                same, bit for bit. A run that stopped in the middle of restarts made in turn goes on in turn.
+            workers: Processes, where the engine is started here.
 
         Returns:
             The model itself.
@@ -276,13 +287,48 @@ class LatentModel(HasChannel, NamesLatents, KeepsFitRecord, TransformerMixin, Ba
                 task, state = task_for(self, data), None
                 if known is not None and earlier is not None:  # which may be this model itself
                     self.record_, state = resumed(self.record_, task, known, earlier.state_)
-                train(self, task, state, folder, save_every, logger)
+                elsewhere = self._elsewhere(task, data, state, executor, workers, folder, save_every)
+                train(self, task, state, folder, save_every, logger, elsewhere)
         except BaseException:
             if vars(self).get("state_") is before.get("state_"):  # nothing new to keep: be as before
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise
         return self
+
+    def _elsewhere(
+        self,
+        task: Task,
+        data: Dataset,
+        state: RunState | None,
+        executor: EngineLike,
+        workers: int | None,
+        folder: RunFolder | None,
+        save_every: int | None,
+    ) -> Callable[[], RunState] | None:
+        """Return what makes the restarts side by side, where there are several and none has been begun in turn."""
+        if stays_here(executor, workers) or self.restarts < 2 or not (state is None or task.begins_with(state)):
+            return None
+        from latentry.models.many.restarts import restarts_elsewhere  # which makes and reads models
+
+        place = None if folder is None else folder.path
+        return partial(restarts_elsewhere, self, task, data, executor, workers, place, save_every)
+
+    def fit_variants(self, variants: Sequence[Variant], where: Where) -> list[Self | DataError]:
+        """Fit copies of the model with other parameters or rows; the model itself stays as it is.
+
+        Args:
+            variants: Parameters and rows of each.
+            where: The engine.
+
+        Returns:
+            For each variant its fit, or the error of parameters or rows that cannot be used.
+        """
+        from latentry.models.many import fit_each  # which makes and reads models
+
+        models = [clone(self).set_params(**variant.changes) for variant in variants]
+        begin = lambda number: where.tell(variants[number : number + 1])  # noqa: E731
+        return fit_each(models, [variant.rows for variant in variants], where.executor, where.workers, begin)
 
     def study(self, data: Dataset) -> FitRecord:
         """Check data against the parameters, and record what a fit to them must know; nothing is trained.

@@ -14,7 +14,7 @@ from latentry.models.estimator import AnyModel
 from latentry.models.estimator.saving import parameters_of, restored_parameters
 from latentry.models.registry import model_class
 
-__all__ = ["Instructions"]
+__all__ = ["Instructions", "refuse_own"]
 
 
 @final
@@ -67,13 +67,8 @@ class Instructions:
         Raises:
             DataError: If a parameter is a function of the user's own, which no text can hold.
         """
+        refuse_own(model)
         parameters = parameters_of(model.set_params(progress=False))
-        own = [name for name, value in parameters.items() if isinstance(value, dict) and "own" in value]
-        if own:
-            raise DataError(
-                f"{own[0]}: is a function or module of your own, which cannot be sent to another process. Use one that has a name, "
-                "or fit this model by itself."
-            )
         return cls(model.name, parameters, rows, dict(roles or {}), aside, split, folder)
 
     @classmethod
@@ -95,3 +90,23 @@ class Instructions:
     def build(self) -> AnyModel:
         """Return the model, not fitted."""
         return model_class(self.model)().set_params(**restored_parameters(self.folder, self.parameters, {}))
+
+
+def refuse_own(model: AnyModel) -> None:
+    """Refuse a model that no text can hold.
+
+    Cost: constant.
+
+    Args:
+        model: With its parameters.
+
+    Raises:
+        DataError: If a parameter is a function of the user's own; it is named.
+    """
+    stored = parameters_of(model).items()
+    own = [name for name, value in stored if isinstance(value, dict) and "own" in value]
+    if own:
+        raise DataError(
+            f"{own[0]}: is a function or module of your own, which cannot be sent to another process. Use one that has a name, "
+            "or fit this model by itself."
+        )

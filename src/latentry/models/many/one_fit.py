@@ -38,6 +38,7 @@ class Outcome:
         seconds: That the fit took, where it ran.
         warnings: Sentences.
         mark: Of the instructions.
+        error: Class of what went wrong, or nothing.
     """
 
     status: str
@@ -46,6 +47,7 @@ class Outcome:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     mark: str = ""
+    error: str = ""
 
     @property
     def text(self) -> str:
@@ -98,12 +100,13 @@ def carry_out(given: Instructions) -> tuple[Outcome, AnyModel | None]:
         try:
             model, numbers = _fitted(given)
             status, reason = ("interrupted", "") if model.state_.stopped == "interrupted" else ("done", "")
+            error = ""
         except (LatentryError, ArithmeticError, ValueError, TypeError, MemoryError, RuntimeError) as problem:
-            explained = isinstance(problem, LatentryError)
+            explained, error = isinstance(problem, LatentryError), type(problem).__name__
             model, numbers, status = None, {}, "failed"
             reason = f"{problem}" if explained else f"{type(problem).__name__}: {problem}"
     said = tuple(sorted({str(one.message) for one in caught}))
-    return Outcome(status, reason, numbers, time.perf_counter() - began, said, given.mark), model
+    return Outcome(status, reason, numbers, time.perf_counter() - began, said, given.mark, error), model
 
 
 def written(given: Instructions, outcome: Outcome) -> str:

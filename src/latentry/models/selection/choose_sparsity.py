@@ -11,7 +11,9 @@ from latentry.data import DataLike, Dataset, DomainLike
 from latentry.errors import DataError
 from latentry.models.cgvae import CGVAE
 from latentry.models.estimator import Whole, clone, require
+from latentry.models.many import fit_all
 from latentry.models.selection.weigh_sparsity import FitFacts, Weighed, alike, choose_weight, free_agreement, weigh
+from latentry.training import EngineLike
 
 __all__ = ["PATH", "SparsityPath", "choose_sparsity"]
 
@@ -101,6 +103,8 @@ def choose_sparsity(
     starts: int = 3,
     fraction: float = 0.2,
     seed: int = 0,
+    executor: EngineLike = "here",
+    workers: int | None = None,
 ) -> SparsityPath:
     r"""Fit each weight from several starts, and take a penalty only where the data bear it; else none.
 
@@ -130,6 +134,8 @@ def choose_sparsity(
         starts: Fits for each weight.
         fraction: Fraction of the rows set aside; they compare the starts of a weight, and then the weights.
         seed: Of the split and of the starts.
+        executor: Where the fits run, at once but for "here": see :func:`latentry.fit_many`.
+        workers: Processes, where the engine is started here.
 
     Returns:
         The chosen fit, and what became of each weight.
@@ -142,7 +148,9 @@ def choose_sparsity(
     data = data if y is None or not isinstance(X, Dataset) else data.with_domain(y)
     training, aside = data.split(1 - fraction, fraction, seed=seed)
     weights = tuple(sorted({0.0, *(float(weight) for weight in path)}))
-    fits = tuple(_fits(model, training, weight, starts, seed) for weight in weights)
+    wanted = [one for weight in weights for one in _variants(model, weight, starts, seed)]
+    fitted = fit_all(wanted, [training] * len(wanted), executor, workers)
+    fits = tuple(tuple(fitted[n : n + starts]) for n in range(0, len(fitted), starts))
     facts = [[_facts(fit, training, aside) for fit in several] for several in fits]
     return _chosen(weights, fits, facts, len(aside))
 
@@ -191,7 +199,7 @@ def _check(model: object, path: Sequence[float], starts: int, fraction: float) -
         raise DataError(f"fraction={fraction!r}: not a fraction of the rows. Give a number between 0 and 1.")
 
 
-def _fits(model: CGVAE, data: Dataset, weight: float, starts: int, seed: int) -> tuple[CGVAE, ...]:
+def _variants(model: CGVAE, weight: float, starts: int, seed: int) -> tuple[CGVAE, ...]:
     release = model.mixing_penalty.release or _RELEASE
     same = clone(model).set_params(sparsity=weight, restarts=1, mixing_penalty__release=release)
-    return tuple(clone(same).set_params(seed=seed + start).fit(data) for start in range(starts))
+    return tuple(clone(same).set_params(seed=seed + start) for start in range(starts))

@@ -1,6 +1,6 @@
 """Where many independent pieces of work run: here, in processes of this machine, or on somebody else's engine."""
 
-from latentry.training.engines.choosing import ENGINES, EngineLike, engine_for
+from latentry.training.engines.choosing import ENGINES, EngineLike, engine_for, stays_here
 from latentry.training.engines.engine import Engine, TextTask, run_texts
 from latentry.training.engines.futures import Futures
 from latentry.training.engines.here import Here
@@ -21,4 +21,5 @@ __all__ = [
     "engine_for",
     "run_texts",
     "serve",
+    "stays_here",
 ]

@@ -12,7 +12,7 @@ from latentry.training.engines.here import Here
 from latentry.training.engines.joblib_backends import Joblib
 from latentry.training.engines.processes import LocalProcesses
 
-__all__ = ["ENGINES", "EngineLike", "engine_for"]
+__all__ = ["ENGINES", "EngineLike", "engine_for", "stays_here"]
 
 ENGINES = {
     "here": "one after the other, in this process",
@@ -64,6 +64,31 @@ def engine_for(given: EngineLike, workers: int | None = None, address: str | Non
     if isinstance(given, type) or not isinstance(given, Submits):
         raise DataError(f"executor={given!r}: has no submit, as executors of concurrent.futures have. {_known()}")
     return Futures(given, restarts=False, close=None)
+
+
+def stays_here(given: EngineLike, workers: int | None) -> bool:
+    """Return whether work is done in turn in this process, by functions that need no text for it.
+
+    Args:
+        given: As of :func:`engine_for`.
+        workers: Processes.
+
+    Returns:
+        True for "here".
+
+    Raises:
+        DataError: If several workers are asked for, which "here" has not.
+
+    >>> stays_here("here", None), stays_here("local", 2)
+    (True, False)
+    """
+    if not (isinstance(given, str) and given == "here"):
+        return False
+    if workers not in (None, 1):
+        raise DataError(
+            f"workers={workers!r}: executor='here' works in this process alone. Give executor='local' with it."
+        )
+    return True
 
 
 def _named(name: str, workers: int | None, address: str | None) -> Engine:
