@@ -345,16 +345,22 @@ SECTIONS = {
 }
 
 
+def published() -> dict[str, str]:
+    """The sections that the page holds already."""
+    path = RESULTS / f"{NAME}.md"
+    text = path.read_text() if path.exists() else ""
+    return dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", text, re.M | re.S))
+
+
 def main() -> None:
     """Run the sections whose number was given, or all; the others stay as they were."""
     warnings.simplefilter("ignore")
-    path = RESULTS / f"{NAME}.md"
-    parts = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", path.read_text(), re.M | re.S)) if path.exists() else {}
     words = sys.argv[1 : next((i for i, word in enumerate(sys.argv) if word.startswith("--")), None)]
     numbers = [int(word) for word in words] or range(1, len(SECTIONS) + 1)
     for number in numbers:
         name = list(SECTIONS)[number - 1]
-        parts[name] = SECTIONS[name]() + f"\n\nSection {number}. {provenance()}\n\n"
+        written = SECTIONS[name]() + f"\n\nSection {number}. {provenance()}\n\n"
+        parts = published() | {name: written}  # read after the section ran: another process may have written others
         body = "".join(f"## {one}\n\n{parts[one].strip()}\n\n" for one in SECTIONS if one in parts)
         publish(NAME, f"{TITLE}\n\n{INTRODUCTION}\n\n{body}")
 
