@@ -287,7 +287,7 @@ def test_do_on_unknown_nodes(model):
 
 
 def test_few_rows_are_read_as_well_as_many():
-    """Clusters far apart are right on 60 rows with default settings; one fit of twelve may end elsewhere, on each machine another."""
+    """Clusters far apart are right on 60 rows with default settings; a fit of twelve may end elsewhere, another on each machine."""
     right = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
