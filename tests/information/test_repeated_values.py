@@ -125,3 +125,12 @@ def test_intervals_of_counts_given_their_confounder_hold_nothing(draw, dtype):
     assert held(found, 0.0) >= LEAST - 2  # of 40 at 90 %, fewer hold in one run of a hundred
     if dtype is float:
         assert abs(np.mean(found)) < 0.02  # standard error .004; Mesner–Shalizi reads .03
+
+
+@pytest.mark.parametrize(("values", "said"), [(10, False), (16, True)])
+def test_whole_numbers_that_may_be_counts_are_named(values, said):
+    """Ten digits are labels; sixteen values in 300 rows may be counts, whose intervals as labels can be too short."""
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(0, values, 300), rng.normal(size=300)
+    words = lt.mutual_information(x, x // 4 + rng.integers(0, 2, 300), given=z).warnings
+    assert any(f"x was counted as labels and has {values} of them in 300 rows" in one for one in words) == said

@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 NEIGHBOUR_METHODS = ("ksg", "mixed")
+_MANY_LABELS = 10  # more of them, and more than one in fifty rows, may be counts
 
 
 def constant_caution(question: Question) -> str | None:
@@ -198,7 +199,7 @@ def _many_labels(block: Block) -> str | None:
     if not block.discrete:
         return None
     levels = len(np.unique(block.values[:, 0]))
-    if levels <= 20 or levels <= 0.02 * block.n:
+    if levels <= _MANY_LABELS or levels <= 0.02 * block.n:
         return None
     return (
         f"{block.name} was counted as labels and has {levels} of them in {block.n} rows: if they are measured whole "
