@@ -29,6 +29,7 @@ from latentry.contracts.fit_record import FitRecord, ModelFacts, record_form
 from latentry.contracts.fitting_again import FitsVariants, Variant, Where, fit_variants
 from latentry.contracts.frontier import FrontierPoint
 from latentry.contracts.imputing import Imputes
+from latentry.contracts.known_targets import KnownTargets, KnowsTargets
 from latentry.contracts.latent_distributions import LatentDistributions
 from latentry.contracts.latent_mixture import LatentMixture
 from latentry.contracts.mixing_support import MixingSupport
@@ -56,6 +57,8 @@ __all__ = [
     "HasPhysics",
     "Imputes",
     "KeepsFitRecord",
+    "KnownTargets",
+    "KnowsTargets",
     "LatentDistributions",
     "LatentMixture",
     "LatentModule",

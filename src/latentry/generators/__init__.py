@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from latentry.data import Dataset
 from latentry.generators import finite_laws, information_tasks
+from latentry.generators.causal_components import CausalComponents, causal_components, causal_components_law
 from latentry.generators.chamber import chamber, chamber_graph
 from latentry.generators.circles import circles, circles_graph, measure_circles
 from latentry.generators.content_style import content_style
@@ -32,9 +33,12 @@ __all__ = [
     "GENERATORS",
     "LATTICE_CURVES",
     "SEGMENTS",
+    "CausalComponents",
     "FiniteFamily",
     "FiniteSample",
     "SparseLaw",
+    "causal_components",
+    "causal_components_law",
     "chamber",
     "chamber_graph",
     "circles",
@@ -77,5 +81,6 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "lattices": lattices,
     "pendulum": pendulum,
     "sparse_mixing": sparse_mixing,
+    "causal_components": causal_components,
     "domain_images": domain_images,
 }

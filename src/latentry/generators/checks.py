@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from latentry.errors import DataError, nearest
 
-__all__ = ["check_choice", "check_counts", "check_images", "check_positive", "check_seed"]
+__all__ = ["check_choice", "check_counts", "check_images", "check_positive", "check_probability", "check_seed"]
 
 
 def check_counts(least: int = 1, **counts: object) -> None:
@@ -30,6 +30,24 @@ def check_counts(least: int = 1, **counts: object) -> None:
     for name, value in counts.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise DataError(f"{name}={value!r}: it is no count. Give a whole number of at least {least}.")
+
+
+def check_probability(**values: object) -> None:
+    """Check that numbers lie between 0 and 1.
+
+    Args:
+        values: By the name of the parameter.
+
+    Raises:
+        DataError: If one does not; it names the parameter.
+
+    >>> check_probability(edges=2)
+    Traceback (most recent call last):
+    latentry.errors.DataError: edges=2: it is no probability. Give a number from 0 to 1.
+    """
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
+            raise DataError(f"{name}={value!r}: it is no probability. Give a number from 0 to 1.")
 
 
 def check_seed(seed: object) -> None:

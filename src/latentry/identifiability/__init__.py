@@ -2,6 +2,7 @@
 
 from latentry.identifiability.assumptions import BEST_FIT, Gain, independent_rows, mean_gain
 from latentry.identifiability.collapse import Collapse, collapse
+from latentry.identifiability.known_targets import TargetAudit, known_targets
 from latentry.identifiability.metrics import (
     DCI,
     Agreement,
@@ -37,6 +38,7 @@ __all__ = [
     "MixtureAudit",
     "SparsityAudit",
     "SufficientChanges",
+    "TargetAudit",
     "agreement",
     "as_columns",
     "assigned",
@@ -47,6 +49,7 @@ __all__ = [
     "dci",
     "frechet_distance",
     "independent_rows",
+    "known_targets",
     "kernel_distance",
     "match",
     "mcc",

@@ -45,6 +45,7 @@ from latentry.nets.network_choice import (
 from latentry.nets.posterior_product import product_of_experts
 from latentry.nets.prior import FAMILIES, ConditionalPrior, normal_log_density, prior_for
 from latentry.nets.sigmoidal import SigmoidalPrior, sigmoidal_prior
+from latentry.nets.targeted_prior import TargetedPrior, targeted_prior
 
 __all__ = [
     "ACTIVATIONS",
@@ -79,6 +80,7 @@ __all__ = [
     "SigmoidalPrior",
     "SparsityTerm",
     "Synthesis",
+    "TargetedPrior",
     "augment",
     "damped_oscillator",
     "decoder_for",
@@ -98,6 +100,7 @@ __all__ = [
     "sigmoidal_prior",
     "sinusoid",
     "strengths",
+    "targeted_prior",
     "trunk_for",
     "two_piece_linear",
 ]

@@ -8,7 +8,7 @@ from latentry import identifiability
 from latentry.certificate.audits.agreement import distinct_fits, restarts_agree
 from latentry.certificate.question import Fields, Number, Part
 from latentry.certificate.subject import Subject
-from latentry.contracts import HasLatentDistributions, HasLatentMixture, HasMixing
+from latentry.contracts import HasLatentDistributions, HasLatentMixture, HasMixing, KnowsTargets
 from latentry.evidence import STATUS_ORDER, Assumption, Bound, Outcome, Verdict, assumptions_in_words
 
 __all__ = ["identifiable", "with_refits"]
@@ -17,7 +17,7 @@ _SAME = "fits from other seeds find the same latents"
 
 
 def identifiable(subject: Subject) -> Part:
-    """Audit sufficient changes between domains, sparsity of the mixing, or a mixture of Gaussians, as the model has them.
+    """Audit changes between domains, known targets, sparsity of the mixing, or a mixture of Gaussians, as the model has them.
 
     Args:
         subject: Rows and their latents.
@@ -39,6 +39,12 @@ def identifiable(subject: Subject) -> Part:
         notes += _notes(changes, subject.names)
         details["sufficient_changes"] = changes.to_json()
         methods.append("sufficient changes between domains")
+    if isinstance(subject.model, KnowsTargets) and subject.model.known_targets() and subject.data.domain is not None:
+        level, seed = subject.settings.level, subject.settings.seed
+        claims["known targets"] = identifiability.known_targets(
+            subject.model, subject.data, level=level, seed=seed
+        ).verdict
+        methods.append("known targets of domains")
     if isinstance(subject.model, HasMixing):
         others = [other.model for other in distinct_fits(subject)[1:] if isinstance(other.model, HasMixing)]
         fits = [subject.model, *others]

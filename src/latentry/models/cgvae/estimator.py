@@ -221,6 +221,9 @@ class CGVAE(
         if settings.shrink:
             problem = "it is for IFlow and IVAE. Leave it at 0, and set sparsity or domain_prior__mask."
             raise refuse("domain_prior__shrink", settings.shrink, problem)
+        if settings.targets is not None:
+            problem = "its penalties ask which latents change. Leave it out, or use IFlow or IVAE."
+            raise refuse("domain_prior__targets", settings.targets, problem)
         if settings.free_form and settings.moving is not None:
             problem = "distributions of free form move every mean. Leave it out."
             raise refuse("domain_prior__moving", settings.moving, problem)

@@ -1,6 +1,6 @@
 """Latents whose distribution changes with the domain: what IVAE, IFlow and CGVAE hold in common."""
 
-from latentry.models.domain_prior.answers import drawn_by_domain
+from latentry.models.domain_prior.answers import drawn_by_domain, own_parts
 from latentry.models.domain_prior.checks import domains_of, refuse_sparse_settings
 from latentry.models.domain_prior.conditional import SIGHTS, Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts, check_columns, check_domain, domain_facts
@@ -44,6 +44,7 @@ __all__ = [
     "drawn_by_domain",
     "negative_log_likelihood",
     "only",
+    "own_parts",
     "refuse_sparse_settings",
     "row_mean",
 ]

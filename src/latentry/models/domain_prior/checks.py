@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from latentry.data import Dataset
 from latentry.models.domain_prior.domains import DomainFacts, check_domain, domain_facts
+from latentry.models.domain_prior.known_targets import check_targets
 from latentry.models.domain_prior.settings import DomainPrior
 from latentry.models.estimator import Whole, refuse, require
 from latentry.nets import FAMILIES
@@ -38,6 +39,7 @@ def domains_of(
             "u is continuous, and a table has one row for each label. Leave it out, so that a network in u is learned"
         )
         raise refuse("domain_prior__table", settings.table, f"{problem}, or give u as labels.")
+    check_targets(settings, family, data.domain, data.layout.size if latents is None else latents)
     check_domain(data, model)
     return domain_facts(data, seed)
 

@@ -13,11 +13,11 @@ from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 from latentry.contracts import GenerativeModule
 from latentry.data import Batch
 from latentry.models.networks import ModalityNets
-from latentry.nets import ConditionalPrior, Flow, SigmoidalPrior, normal_log_density
+from latentry.nets import ConditionalPrior, Flow, SigmoidalPrior, TargetedPrior, normal_log_density
 
 __all__ = ["SIGHTS", "Conditional", "Prior", "drawn_domains"]
 
-Prior: TypeAlias = ConditionalPrior | SigmoidalPrior
+Prior: TypeAlias = ConditionalPrior | SigmoidalPrior | TargetedPrior
 Domains: TypeAlias = Shaped[Array, "rows ..."]  # codes (rows,), or columns of a continuous u (rows, columns)
 MeanAndScale: TypeAlias = tuple[Float[Array, "rows latents"], Float[Array, "rows latents"]]
 Modalities: TypeAlias = dict[str, Float[Array, "rows ..."]]

@@ -16,9 +16,10 @@ from latentry.models.domain_prior.conditional import Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts
 from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
+from latentry.models.domain_prior.known_targets import parents_table, targets_table
 from latentry.models.domain_prior.settings import DomainPrior, FlowMap
 from latentry.models.networks import Design
-from latentry.nets import DISCRETE, ConditionalPrior, Flow, prior_for, sigmoidal_prior
+from latentry.nets import DISCRETE, ConditionalPrior, Flow, prior_for, sigmoidal_prior, targeted_prior
 
 __all__ = ["Priors"]
 
@@ -29,6 +30,7 @@ _DISCRETE = (
 _FREE_FORM = (
     "the latents' distributions are of free form, of which means and variances say only a part: nothing is promised"
 )
+_CAUSES = "the latents cause each other, which this theorem excludes; known targets are asked about by another one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,8 @@ class Priors:
         Returns:
             An untrained module.
         """
+        if self.settings.targets is not None:
+            return targeted_prior(*self.known(latents), key)
         size, continuous = self.record.layout.domain_size, self.labels is None
         plain = prior_for(
             self.family,
@@ -102,6 +106,18 @@ class Priors:
             return plain
         flow_key = jax.random.fold_in(key, 1)
         return sigmoidal_prior(plain, domains=size, continuous=continuous, hidden=self.settings.hidden, key=flow_key)
+
+    def known(self, latents: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return which latents each domain changes, and which cause which, as they were given.
+
+        Args:
+            latents: How many.
+
+        Returns:
+            Truth values (domains, latents), and (latents, latents).
+        """
+        targets = targets_table(self.settings.targets or {}, self.labels or (), latents)
+        return targets, parents_table(self.settings.parents, latents)
 
     def seen(self) -> jax.Array:
         """Return domains as they occurred, as the module holds them."""
@@ -202,6 +218,8 @@ class Priors:
         """Return True if the theorems cover the observation model and the distributions, else why they do not."""
         if self.settings.free_form:
             return _FREE_FORM
+        if self.settings.parents:
+            return _CAUSES
         kinds = set(self.facts.observations.likelihoods.values())
         return _DISCRETE if kinds & DISCRETE else True
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import optax
 
-from latentry.models.estimator import Choice, Flag, Real, Rule, Settings, Whole, Widths
+from latentry.models.estimator import Choice, Flag, NameLists, Real, Rule, Settings, Whole, Widths
 from latentry.nets import FAMILIES
 from latentry.training import scale_by_soap
 
@@ -36,6 +36,9 @@ class DomainPrior(Settings):
         mask: CGVAE only: weight of a group lasso on how far each latent's distribution changes with the domain. Latents
             that need not change are held still, and ``changing_`` says which do.
         free_form: CGVAE only: a conditional deep sigmoidal flow for each latent on top of ``prior``.
+        targets: Which latents each domain changes, if that is known: ``{"knock-out of a": ["z1"]}``. Domains that are left out
+            change none, and all share one mechanism of the latents that they do not target.
+        parents: Which latents cause which, if that is known too: ``{"z2": ["z1"]}``. A domain cuts what causes its targets.
     """
 
     statistics: int = 3
@@ -45,6 +48,8 @@ class DomainPrior(Settings):
     hidden: Sequence[int] = (32, 32)
     mask: float = 0.0
     free_form: bool = False
+    targets: Mapping[str, Sequence[str]] | None = None
+    parents: Mapping[str, Sequence[str]] | None = None
 
     constraints: ClassVar[Mapping[str, Rule]] = {
         "statistics": Whole(2),
@@ -54,6 +59,8 @@ class DomainPrior(Settings):
         "hidden": Widths(),
         "mask": Real(least=0),
         "free_form": Flag(),
+        "targets": NameLists("{'knock-out of a': ['z1']}"),
+        "parents": NameLists("{'z2': ['z1']}"),
     }
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Choice",
     "Flag",
     "Group",
+    "NameLists",
     "NameOrFunction",
     "Names",
     "Real",
@@ -291,6 +292,29 @@ class NameOrFunction(Rule):
             return f"not known{nearest(value, tuple(self.names))}"
         fine = isinstance(value, str) or callable(value)
         return None if fine else f"not {self.what}. Give a name, or {self.function}."
+
+
+@dataclass(frozen=True)
+class NameLists(Rule):
+    """A dictionary of lists of names, or None."""
+
+    example: str
+
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong.
+
+        Args:
+            value: Of the parameter.
+
+        Returns:
+            A sentence or two, or None.
+        """
+        if value is None:
+            return None
+        lists = list(value.values()) if isinstance(value, Mapping) else [None]
+        if all(isinstance(one, (tuple, list)) and all(isinstance(name, str) for name in one) for one in lists):
+            return None
+        return f"not a dictionary of lists of names. Give one such as {self.example}, or None."
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from latentry.contracts import (
     DecodesLatents,
     HasLatentDistributions,
     HasLikelihood,
+    KnownTargets,
+    KnowsTargets,
     LatentDistributions,
     ModelFacts,
     SamplesByDomain,
@@ -34,6 +36,7 @@ from latentry.models.domain_prior import (
     domains_of,
     drawn_by_domain,
     negative_log_likelihood,
+    own_parts,
     refuse_sparse_settings,
 )
 from latentry.models.estimator import (
@@ -54,6 +57,7 @@ from latentry.models.estimator import (
     scores,
 )
 from latentry.models.networks import Design, Observations
+from latentry.nets import TargetedPrior
 from latentry.training import Phase
 
 __all__ = ["IFlow"]
@@ -67,6 +71,7 @@ class IFlow(
     HasLatentDistributions,
     SamplesByDomain,
     DecodesLatents,
+    KnowsTargets,
 ):
     r"""Identifiable latents by exact maximum likelihood: :math:`z = g(x)`, :math:`z_i \mid u` in the exponential family.
 
@@ -77,7 +82,8 @@ class IFlow(
     With fewer latents than columns, or ``noisy=True``, an exact density of x does not exist or is the wrong one: then
     the fit is staged as in :class:`IVAE`, and the score is a bound.
 
-    What it cannot do: when only means change between domains, the latents stay mixed, however good the fit.
+    What it cannot do: when only means change between domains, the latents stay mixed, however good the fit, unless it is known
+    which latents each domain changes (``domain_prior__targets``).
 
     Args:
         noisy: Whether the columns hold observation noise besides the latents.
@@ -275,3 +281,31 @@ class IFlow(
         """
         check_is_fitted(self)
         return self.priors.distributions(self.module_.prior, u)
+
+    def known_targets(self) -> KnownTargets | None:
+        """Return which latents each domain changes and which cause which, as they were given; None if they were not."""
+        check_is_fitted(self)
+        if self.domain_prior.targets is None:
+            return None
+        return KnownTargets(tuple(self.priors.labels or ()), *self.priors.known(self.module_.prior.latents))
+
+    def own_parts(self, X: DataLike, y: DomainLike | None = None, *, untargeted: bool = False) -> np.ndarray:
+        """Return of each latent what its causes do not explain, in standard deviations: standard normals if the model is right.
+
+        Args:
+            X: Rows, as for :meth:`fit`.
+            y: Their domains, if ``X`` has none.
+            untargeted: By the mechanisms of domains that change nothing, whatever the row's domain.
+
+        Returns:
+            (rows, latents).
+
+        Raises:
+            DataError: If the model was not told which latents each domain changes.
+        """
+        prior = self.module_.prior if self.known_targets() is not None else None
+        if not isinstance(prior, TargetedPrior):
+            raise DataError(
+                "own_parts: this model was not told which latents each domain changes. Fit it with targets."
+            )
+        return own_parts(self, self.priors, prior, X, y, untargeted=untargeted)
