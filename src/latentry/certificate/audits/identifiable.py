@@ -30,29 +30,25 @@ def identifiable(subject: Subject) -> Part:
     details: Fields = {}
     notes: list[str] = []
     methods: list[str] = []
-    if isinstance(subject.model, HasLatentDistributions) and subject.data.domain is not None:
-        changes = identifiability.sufficient_changes(
-            subject.model, subject.data, level=subject.settings.level, seed=subject.settings.seed
-        )
+    level, seed = subject.settings.level, subject.settings.seed
+    if isinstance(subject.model, KnowsTargets) and subject.model.known_targets() and subject.data.domain is not None:
+        # What was told holds distributions together, so that their changes are no evidence of their own.
+        told = identifiability.known_targets(subject.model, subject.data, level=level, seed=seed)
+        claims["known targets"] = told.verdict
+        methods.append("known targets of domains")
+    elif isinstance(subject.model, HasLatentDistributions) and subject.data.domain is not None:
+        changes = identifiability.sufficient_changes(subject.model, subject.data, level=level, seed=seed)
         claims["sufficient changes"] = changes.verdict
         numbers |= _numbers(changes)
         notes += _notes(changes, subject.names)
         details["sufficient_changes"] = changes.to_json()
         methods.append("sufficient changes between domains")
-    if isinstance(subject.model, KnowsTargets) and subject.model.known_targets() and subject.data.domain is not None:
-        level, seed = subject.settings.level, subject.settings.seed
-        claims["known targets"] = identifiability.known_targets(
-            subject.model, subject.data, level=level, seed=seed
-        ).verdict
-        methods.append("known targets of domains")
     if isinstance(subject.model, HasMixing):
         others = [other.model for other in distinct_fits(subject)[1:] if isinstance(other.model, HasMixing)]
         fits = [subject.model, *others]
-        level, seed = subject.settings.level, subject.settings.seed
         claims["sparsity of the mixing"] = identifiability.sparsity(fits, subject.data, level=level, seed=seed).verdict
         methods.append("structural sparsity of the mixing")
     if isinstance(subject.model, HasLatentMixture):
-        level, seed = subject.settings.level, subject.settings.seed
         mixture = identifiability.mixture_components(subject.model, subject.data, level=level, seed=seed)
         claims["mixture of Gaussians"] = mixture.verdict
         methods.append("identifiability of Gaussian mixtures")

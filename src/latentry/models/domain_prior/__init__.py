@@ -6,6 +6,7 @@ from latentry.models.domain_prior.conditional import SIGHTS, Conditional, Prior
 from latentry.models.domain_prior.domains import DomainFacts, check_columns, check_domain, domain_facts
 from latentry.models.domain_prior.exact_flow import IdentifiableFlow
 from latentry.models.domain_prior.facts import DomainModelFacts
+from latentry.models.domain_prior.known_targets import targets_table
 from latentry.models.domain_prior.losses import (
     Identify,
     Metrics,
@@ -17,6 +18,7 @@ from latentry.models.domain_prior.losses import (
 from latentry.models.domain_prior.priors import Priors
 from latentry.models.domain_prior.settings import PRIOR_RULES, DomainPrior, FlowMap
 from latentry.models.domain_prior.stages import STAGES, Stages
+from latentry.models.domain_prior.target_start import target_start
 from latentry.models.domain_prior.trainable import all_but_seen, only
 
 __all__ = [
@@ -47,4 +49,6 @@ __all__ = [
     "own_parts",
     "refuse_sparse_settings",
     "row_mean",
+    "target_start",
+    "targets_table",
 ]

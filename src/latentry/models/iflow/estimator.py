@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -38,6 +40,8 @@ from latentry.models.domain_prior import (
     negative_log_likelihood,
     own_parts,
     refuse_sparse_settings,
+    target_start,
+    targets_table,
 )
 from latentry.models.estimator import (
     COMMON,
@@ -149,7 +153,33 @@ class IFlow(
         if exact:
             check_columns(data, name)
             refuse_beta(self.training, "an exact likelihood")
-        return DomainModelFacts(Observations({name: "gaussian"}, {}), domains, exact=exact, starts=np.zeros((0, 0, 0)))
+        starts = self._starts(data, name) if exact else np.zeros((0, 0, 0))
+        return DomainModelFacts(Observations({name: "gaussian"}, {}), domains, exact=exact, starts=starts)
+
+    def _starts(self, data: Dataset, name: str) -> np.ndarray:
+        """Return where the map begins, if it is known which latents each domain changes."""
+        if self.domain_prior.targets is None or data.domain is None:
+            return np.zeros((0, 0, 0))
+        labels = data.domain.labels or tuple(range(data.domain.size))
+        targets = targets_table(self.domain_prior.targets, labels, data.layout.size)
+        return target_start(data, name, targets, self.seed)[None]
+
+    def begun(self, module: IdentifiableFlow | Conditional, restart: int) -> IdentifiableFlow | Conditional:
+        """Return restarts of which every other one begins where domains differ, if it is known what they change.
+
+        Args:
+            module: As it was built.
+            restart: Its number, from 0.
+
+        Returns:
+            A module.
+        """
+        starts = self.priors.facts.starts
+        if len(starts) == 0 or restart % 2 or not isinstance(module, IdentifiableFlow):
+            return module
+        begun = module.flow.straightened(jnp.asarray(starts[0], jnp.float32))
+        result: IdentifiableFlow = eqx.tree_at(lambda tree: tree.flow, module, begun)
+        return result
 
     def standardised(self, facts: DomainModelFacts) -> tuple[str, ...]:
         """Return the Gaussian modalities.
