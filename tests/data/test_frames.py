@@ -139,3 +139,15 @@ def test_masks_go_with_their_rows():
 def test_an_index_with_gaps_names_its_gaps(rng):
     table = pd.DataFrame(rng.normal(size=(3, 2)), index=pd.Index(["a", "b", pd.NA], dtype="string"))
     assert lt.Dataset(table, domain=pd.Series([0, 1, 0], index=table.index)).rows[2] == "<no label>"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean"])
+def test_truth_values_choose_the_rows_that_their_index_names(rng, dtype):
+    frame = pd.DataFrame(rng.normal(size=(40, 1)), columns=["u"], index=[f"m{i}" for i in range(40)])
+    data, wanted = lt.Dataset(frame), (frame["u"] > 0).astype(dtype).sample(frac=1, random_state=0)
+    for part in (data.take(wanted), data[wanted]):
+        assert (part["x"] > 0).all()
+        assert len(part) == (frame["u"] > 0).sum()
+    assert len(data.take(wanted.to_numpy())) == len(part)  # an array has no index: it means places
+    with pytest.raises(lt.DataError, match="take: has no row 'm0'"):
+        data.take(wanted.drop("m0"))
