@@ -199,7 +199,11 @@ def test_rows_are_chosen_as_of_an_array(rng):
         assert chosen.domain.as_labels().tolist() == np.atleast_1d(np.array(list("uvuvuv"))[where]).tolist()
     for rows, by_key, by_take in (
         ([9], "there are 6 rows", r"^take\(\[9\]\): there are 6 rows, numbered from 0"),
-        ([0.5], "neither a modality nor rows", r"^take\(\[0.5\]\): no rows. Give numbers of rows, or a boolean for each"),
+        (
+            [0.5],
+            "neither a modality nor rows",
+            r"^take\(\[0.5\]\): no rows. Give numbers of rows, or a boolean for each",
+        ),
         ([True], "1 booleans for 6 rows. Give one for each", r"^take\(\[True\]\): 1 booleans for 6 rows"),
         ([[1, 2], [3]], "neither a modality nor rows", r"^take\(\[\[1, 2\], \[3\]\]\): no rows"),
         (["u", "v"], "neither a modality nor rows", r"^take\(\['u', 'v'\]\): no rows"),

@@ -72,6 +72,8 @@ def auto_answer(question: Question) -> Answer:
         return counts_answer(question)
     if _one_label(question):
         return label_answer(question)
+    if any(b.digits for b in question.blocks):
+        return mixed_answer(question, every_row=False)
     if not any(kinds) and question.given is None and has_atoms(question):
         return atom_answer(question)
     tied = any(repeats(c) for b in question.blocks for c in b.values.T)
