@@ -57,6 +57,33 @@ def test_columns_of_a_certificate_are_paired_by_their_index(tables):
     assert rows.domain.as_labels().tolist() == ["l", "m"] * 150
 
 
+def test_text_of_any_library_is_a_label_in_a_certificate(rng):
+    """Thirty labels: too many for columns of 0 and 1, and the same codes from lists, pandas and polars."""
+    text = pd.Series([f"l{i:02}" for i in rng.integers(0, 30, 200)], index=[f"r{i}" for i in range(200)])
+    codes = np.unique(text, return_inverse=True)[1][:, None]
+    shuffled = text.sample(frac=1, random_state=0)
+    for given in (
+        list(text), text.to_numpy(), text, text.astype("string"), text.astype("category"), text.to_frame(), pl.Series(list(text)),
+    ):  # fmt: skip
+        assert (as_dataset({"a": given})["a"] == codes).all()
+        assert as_dataset({"a": given})["a"].dtype.kind == "i"
+    assert (as_dataset({"a": text, "b": shuffled})["b"] == codes).all()
+    assert as_dataset({"a": text, "b": text.where(text.index != "r3")}).observed["b"].sum() == 199
+
+
+def test_latents_that_are_compared_are_paired_by_their_index(rng):
+    label = pd.Series(rng.integers(0, 3, 200), index=[f"r{i}" for i in range(200)])
+    noisy = label.where(rng.random(200) < 0.8, 0)
+    rows = {"left": label, "right": noisy}
+    options = {"only": ["natural"], "seen": [], "epsilon": 0.3}
+    plain = lt.certify([label.to_numpy(), noisy.to_numpy()], rows, **options)
+    shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, noisy))]
+    for given in (shuffled, tuple(shuffled), dict(zip("ab", shuffled, strict=True))):
+        found = lt.certify(given, rows, **options)
+        for one, other in zip(plain.certificates.values(), found.certificates.values(), strict=True):
+            assert one["natural"].verdict.sentence == other["natural"].verdict.sentence
+
+
 def test_text_is_a_label(rng):
     x = rng.normal(size=400)
     labels = np.where(x > 0, "high", "low")
