@@ -9,7 +9,6 @@ import errno
 import os
 import re
 import sys
-import traceback
 import warnings
 from contextlib import suppress
 from typing import Annotated, TextIO
@@ -19,7 +18,7 @@ from rich.console import Console
 
 from latentry import __version__
 from latentry.cli.commands import COMMANDS, LazyCommands
-from latentry.errors import DataWarning, LatentryError
+from latentry.errors import DataError, DataWarning, LatentryError
 
 __all__ = ["app", "main"]
 
@@ -83,9 +82,8 @@ def _explain(problem: BaseException) -> int:
     if hasattr(problem, "format_message"):  # wrong usage, as the argument parser sees it
         _say(problem.format_message() + " See --help.")
         return 2
-    platforms = os.environ.get("JAX_PLATFORMS")
-    if platforms and _starts_devices(problem):
-        _say(f"JAX_PLATFORMS={platforms}: no such device can be used here. Unset it, or set JAX_PLATFORMS=cpu.")
+    if os.environ.get("JAX_PLATFORMS") and (sentence := _without_devices()):
+        _say(sentence)
         return 2
     if os.environ.get("LATENTRY_TRACEBACK"):
         raise problem
@@ -114,10 +112,15 @@ def _explain_output(cause: OSError) -> int:
     return _OUTPUT
 
 
-def _starts_devices(problem: BaseException) -> bool:
-    """Return whether a problem arose where JAX looks for devices, whose own errors name none."""
-    frames = traceback.walk_tb(problem.__traceback__)
-    return any(frame.f_globals.get("__name__") == "jax._src.xla_bridge" for frame, _ in frames)
+def _without_devices() -> str | None:
+    """Say that there is no device of the kind that is asked for, if so: then whatever comes first fails, without a word of it."""
+    from latentry.training import usable_devices  # slow to import, and rarely needed
+
+    try:
+        usable_devices()
+    except DataError as problem:
+        return str(problem)
+    return None
 
 
 def _say(sentence: str) -> None:

@@ -13,6 +13,7 @@ from latentry.certificate import FEWEST
 from latentry.certificate import Settings as Declared
 from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     ROLE_NAMES,
     AsJson,
@@ -110,6 +111,7 @@ def fit(
     workers: Workers = None,
     required: Require = None,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues."""

@@ -11,6 +11,7 @@ import jax
 import typer
 
 import latentry
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     AsJson,
     Categories,
@@ -50,6 +51,7 @@ def info(
         str,
         typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
     ] = "vae",
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Say what a run folder, a data file, or this installation holds, and what a fit to the data would cost."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, answer, pick
 from latentry.data import read, read_columns
 from latentry.errors import DataError
@@ -49,6 +50,7 @@ def mi(
         typer.Option(help="Time of each row: an npy file, or a column of the table; 'rows' for their own order."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Estimate the mutual information of two sets of columns, whatever their units, with an interval."""

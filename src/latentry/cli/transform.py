@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     AsJson,
     Categories,
@@ -39,6 +40,7 @@ def transform(
     category: Categories = None,
     drop: Drop = None,
     roles: RolesFile = None,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Write the latents of each row: posterior mean and standard deviation."""
