@@ -141,3 +141,47 @@ def test_one_table_may_have_any_name(kind, table):
     )
     assert np.array_equal(usual.transform(lt.Dataset({"x": x})), other.transform(lt.Dataset({"worst": x})))
     assert np.array_equal(usual.sample(3), other.sample(3)["worst"])
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_what_was_said_for_the_fit_is_recalled(call, table, tmp_path):
+    """Names of rows, domain and groups are those of the fit, where the file has such columns and the options say nothing."""
+    table = table.assign(plate=np.arange(60) // 6, cage=np.arange(60) % 7)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--domain", "lab", "--ids", "mouse", "--groups", "plate", "--drop", "cage"]
+    options = ["--latents", "1", "--epochs", "1", "--set", "hidden=[4]", "--quiet", "--out", tmp_path / "run"]
+    assert call("fit", tmp_path / "t.csv", *words, *options)[0] == 0
+    code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", tmp_path / "z.csv")
+    assert (code, "note: read as in the fit: --domain lab, --groups plate, --ids mouse" in error) == (0, True)
+    assert lt.read(tmp_path / "z.csv").rows == tuple(table["mouse"])
+    table.rename(columns={"mouse": "rat"}).to_csv(tmp_path / "t.csv", index=False)
+    code, _, error = call(
+        "transform",
+        tmp_path / "run",
+        tmp_path / "t.csv",
+        "--ids",
+        "rat",
+        "--domain",
+        "lab",
+        "--out",
+        tmp_path / "z.csv",
+    )
+    assert (code, "--groups plate" in error, "--ids" in error) == (
+        0,
+        True,
+        False,
+    )  # what is said or not there, is not recalled
+    assert lt.read(tmp_path / "z.csv").rows == tuple(table["mouse"])
+
+
+def test_info_speaks_the_words_of_the_command_line(call, table, tmp_path):
+    """What it says to type is an option, and takes the column from where it is."""
+    table.assign(plate=np.arange(60) // 6).to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = call("info", tmp_path / "t.csv")
+    assert "ids='mouse'" not in text
+    assert text.count("--ids 'mouse'") == 2
+    assert "--category plate, --ids plate, --domain plate, --groups plate" in text
+    for option in ("--groups", "--domain", "--factor", "--drop", "--time"):
+        code, text, _ = call("info", tmp_path / "t.csv", "--ids", "mouse", option, "plate", "--json")
+        assert code == 0
+        assert "plate" not in json.loads(text)["columns"]["x"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from latentry.cli.devices import Device
 from latentry.cli.options import (
@@ -21,7 +22,7 @@ from latentry.cli.options import (
     answer,
     parts,
 )
-from latentry.data import Dataset, GaussianChannel, read
+from latentry.data import Dataset, GaussianChannel, read, survey
 from latentry.errors import DataError
 from latentry.models import AnyModel, load_model
 from latentry.training import holds_run
@@ -75,9 +76,33 @@ def read_for(model: AnyModel, path: Path, asked: Mapping[str, Any], max_gb: floa
         max_gb: Gigabytes that the file may expand to.
 
     Returns:
-        The rows; columns that hold no numbers are encoded as in the fit.
+        The rows; columns that hold no numbers are encoded as in the fit. Domain, groups, time, factors and names of rows are
+        those that were said for the fit, where the options say nothing and the file has these columns too.
     """
+    asked = _as_in_the_fit(model, path, asked)
     layout = model.record_.layout
     columns = asked["modalities"] or {}
     named = {name: columns.get(name) or layout.sources.get(name, ()) for name in columns or layout.modalities}
     return read(path, **{**asked, "modalities": named}, coding=dict(layout.coding), max_gb=max_gb)
+
+
+_RECALLED = {"domain": "--domain", "groups": "--groups", "time": "--time", "factors": "--factor", "ids": "--ids"}
+
+
+def _as_in_the_fit(model: AnyModel, path: Path, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the options say, with what was said for the fit where they say nothing and the file has these columns."""
+    origin = model.record_.origin
+    earlier = {role: origin[role] for role in _RECALLED if origin.get(role) and role in asked and not asked[role]}
+    if not earlier or asked["roles"] is not None:
+        return asked
+    there = {part.name.removeprefix("obs/") for part in survey(path)}
+    found = {role: named for role, named in earlier.items() if _columns(named) <= there}
+    if found:
+        words = ", ".join(f"{_RECALLED[role]} {' '.join(sorted(_columns(named)))}" for role, named in found.items())
+        note = f"note: read as in the fit: {words}. Options that you give count instead."
+        Console(stderr=True, soft_wrap=True).print(note, style="yellow", markup=False, highlight=False)
+    return {**asked, **found}
+
+
+def _columns(named: object) -> set[str]:
+    return {named} if isinstance(named, str) else set(map(str, named)) if isinstance(named, list) else set()
