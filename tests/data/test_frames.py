@@ -178,3 +178,38 @@ def test_truth_values_choose_the_rows_that_their_index_names(rng, dtype):
     assert len(data.take(wanted.to_numpy())) == len(part)  # an array has no index: it means places
     with pytest.raises(lt.DataError, match="take: has no row 'm0'"):
         data.take(wanted.drop("m0"))
+
+
+def test_latents_and_truth_are_paired_by_their_index(rng):
+    """Scores of a frame with a shuffled truth are those of arrays in one order, in every score that compares two tables."""
+    metrics = lt.identifiability
+    rows = [f"r{i}" for i in range(200)]
+    truth = pd.DataFrame(rng.normal(size=(200, 2)), columns=["p", "q"], index=rows)
+    found = truth[["q", "p"]] + 0.1 * rng.normal(size=(200, 2))
+    other = truth.sample(frac=1, random_state=0)
+    named = {"p": other["p"], "q": truth["q"].sample(frac=1, random_state=1)}
+    again = (found, other)
+    plain = found.to_numpy(), truth.to_numpy()
+    for ask in (
+        lambda z, s, fit_on: lt.mcc(z, s),
+        lambda z, s, fit_on: lt.mcc(z, s, weak_on=fit_on),
+        lambda z, s, fit_on: metrics.r_squared(z, s, fit_on=fit_on).tolist(),
+        lambda z, s, fit_on: metrics.mig(z, s),
+        lambda z, s, fit_on: metrics.sap(z, s, fit_on=fit_on),
+        lambda z, s, fit_on: metrics.agreement([z, s]).lowest,
+    ):
+        assert ask(found, other, again) == ask(*plain, plain)
+    assert lt.mcc(found, named) == lt.mcc(*plain) > 0.9
+    assert lt.mcc(found["p"], other["p"]) == lt.mcc(plain[0][:, 1], plain[1][:, 0]) > 0.9
+    with pytest.raises(lt.DataError, match="s: has no row 'r0', which is in the index of z"):
+        lt.mcc(found, truth.drop("r0"))
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+def test_latents_that_are_matched_are_paired_by_their_index(rng, with_data):
+    z = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    columns = {name: (-z[name]).sample(frac=1, random_state=2) for name in "ba"}
+    found = lt.match({"first": z, "second": columns, "third": z.sample(frac=1)}, lt.Dataset(z) if with_data else None)
+    assert found.reappearing == ("a", "b")
+    alone = lt.match([z["a"], (2 * z["a"]).sample(frac=1, random_state=4)])
+    assert len(alone.reappearing) == 1

@@ -1,7 +1,8 @@
-"""Columns that were given one by one, as one table."""
+"""Columns that were given one by one: as one table, and in one order."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +10,7 @@ import narwhals as nw
 from latentry.data.frames import aligned, as_frame
 from latentry.errors import DataError
 
-__all__ = ["joined_columns"]
+__all__ = ["joined_columns", "paired_rows"]
 
 
 def joined_columns(what: str, given: Any) -> Any:
@@ -46,3 +47,28 @@ def joined_columns(what: str, given: Any) -> Any:
     if len({table.implementation for table in tables}) > 1:
         raise DataError(f"{what}: holds frames of different libraries. Give all of one.")
     return nw.concat(tables, how="horizontal").to_native()
+
+
+def paired_rows(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parts with their rows in the order of the first one that has an index; a part may be columns by name.
+
+    Args:
+        parts: By what a sentence is to call them.
+
+    Returns:
+        The same parts.
+
+    Raises:
+        DataError: If two parts have an index, and not the same rows.
+
+    >>> import pandas as pd
+    >>> z, size = pd.Series([1, 2], index=["u", "v"]), pd.Series([20, 10], index=["v", "u"])
+    >>> paired_rows({"z": z, "s": {"size": size}})["s"]["size"].tolist()
+    [10, 20]
+    """
+    named = {what: part for what, part in parts.items() if isinstance(part, Mapping)}
+    flat: dict[str, Any] = {what: part for what, part in parts.items() if what not in named}
+    flat |= {f"{what}[{key!r}]": column for what, part in named.items() for key, column in part.items()}
+    ordered, _ = aligned(flat)
+    columns = {what: {key: ordered[f"{what}[{key!r}]"] for key in part} for what, part in named.items()}
+    return {what: columns[what] if what in named else ordered[what] for what in parts}

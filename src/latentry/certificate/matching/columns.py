@@ -86,7 +86,7 @@ def as_given(latents: LatentsElsewhere) -> LatentColumns:
     """
     if isinstance(latents, GaussianChannel | CategoricalChannel):
         return _of_channel(latents)
-    if isinstance(latents, NamedColumns):
+    if isinstance(latents, NamedColumns) and len(np.shape(latents)) != 1:  # the items of a series are its rows
         named = {str(name): column for name, column in latents.items()}
         return LatentColumns(tuple(named), as_columns("latents", named))
     return _of_channel(channel_from_array(latents))

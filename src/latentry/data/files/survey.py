@@ -104,7 +104,9 @@ def options(name: str, *, names: bool = False, moments: bool = False, numbers: s
     named = "'" + name + "'" if " " in name else name
     others = ["--time"] if moments else ["--ids", "--groups"] if names else ["--domain", "--groups", "--factor"]
     if numbers:
-        others = ["--domain", "--time", "--factor"] if numbers == "measured" else ["--category", "--ids", *others, "--time"]
+        others = (
+            ["--domain", "--time", "--factor"] if numbers == "measured" else ["--category", "--ids", *others, "--time"]
+        )
     return ", ".join(f"{option} {named}" for option in [*others, "--drop"])
 
 
