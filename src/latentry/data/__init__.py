@@ -22,6 +22,8 @@ from latentry.data.latents import (
 )
 from latentry.data.layout import LAYOUT, Layout
 from latentry.data.lazy_rows import blocks
+from latentry.data.named_columns import without_columns
+from latentry.data.native_frames import as_native_frame
 from latentry.data.numbering import OBSERVATION, Numbering
 from latentry.data.ranks import normal_scores
 from latentry.data.raw_columns import RawColumn
@@ -63,6 +65,7 @@ __all__ = [
     "StoredRows",
     "aligned",
     "as_frame",
+    "as_native_frame",
     "assemble",
     "blocks",
     "channel_from_array",
@@ -93,5 +96,6 @@ __all__ = [
     "time_values",
     "unit_columns",
     "varying_columns",
+    "without_columns",
     "write_columns",
 ]

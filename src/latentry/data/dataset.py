@@ -77,7 +77,8 @@ class Dataset:
         rows: Names of the rows.
         ids: The column of data frames that names their rows; frames that have it are paired by it.
         columns: For a modality, the names of its features.
-        coding: For a modality, how its columns become numbers: that of another dataset, where both are to be read alike.
+        coding: For a modality, how its columns become numbers: that of another dataset, where both are to be read alike. Columns
+            may then be missing in every row.
 
     Arrays are not copied: a dataset cannot be changed through itself, but do not change the arrays it was made of.
 
@@ -121,7 +122,11 @@ class Dataset:
         known("observed", masks, named)
         known("columns", labels, named)
         rules = coding or {}
-        parsed = {n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ())) for n, raw in named.items()}
+        of_a_fit = coding is not None
+        parsed = {
+            n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ()), of_a_fit=of_a_fit)
+            for n, raw in named.items()
+        }
         self._set(parsed, parts["domain"], parts["groups"], parts["time"], factors, labelled if rows is None else rows)
 
     def _copy(self, other: Dataset) -> None:
@@ -620,7 +625,7 @@ class Dataset:
         """
         chosen = self.only_name("frame") if name is None else name
         table = np.asarray(self[chosen] if values is None else values)
-        return as_native_frame(self, chosen, table, library)
+        return as_native_frame(self.layout, self.rows, chosen, table, library)
 
     def only_name(self, what: str) -> str:
         """Return the name of the only modality.
