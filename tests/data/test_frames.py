@@ -78,6 +78,14 @@ def test_latents_that_are_compared_are_paired_by_their_index(rng):
     options = {"only": ["natural"], "seen": [], "epsilon": 0.3}
     plain = lt.certify([label.to_numpy(), noisy.to_numpy()], rows, **options)
     shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, noisy))]
+    mine = pd.Series(np.arange(200) < 90, index=label.index)
+    some = options | {"seen": mine.to_numpy()}
+    assert (
+        lt.certify(label.to_numpy(), rows, **some)["natural"].verdict.sentence
+        == lt.certify(shuffled[0], rows, **options | {"seen": mine.sample(frac=1, random_state=7)})[
+            "natural"
+        ].verdict.sentence
+    )
     for given in (shuffled, tuple(shuffled), dict(zip("ab", shuffled, strict=True))):
         found = lt.certify(given, rows, **options)
         for one, other in zip(plain.certificates.values(), found.certificates.values(), strict=True):
@@ -213,3 +221,21 @@ def test_latents_that_are_matched_are_paired_by_their_index(rng, with_data):
     assert found.reappearing == ("a", "b")
     alone = lt.match([z["a"], (2 * z["a"]).sample(frac=1, random_state=4)])
     assert len(alone.reappearing) == 1
+
+
+def test_latents_that_are_audited_are_paired_by_their_index(rng):
+    natural = lt.natural
+    label = pd.Series(rng.integers(0, 2, 300), index=[f"r{i}" for i in range(300)])
+    rows = {"left": label * 2 + rng.integers(0, 2, 300), "right": (label + 2 * rng.integers(0, 2, 300)).sample(frac=1)}
+    plain = {"left": rows["left"].to_numpy(), "right": rows["right"].loc[label.index].to_numpy()}
+    lab = pd.Series(["l", "m"] * 150, index=label.index)
+    worse = label.where(rng.random(300) < 0.7, 1 - label)
+    for ask in (
+        lambda data, z, lab, other: str(natural.audit(data, z, domain=lab, epsilon=0.5)),
+        lambda data, z, lab, other: str(natural.audit(data, z, groups=range(300), epsilon=0.5)),
+        lambda data, z, lab, other: str(natural.compare(data, z, other)),
+    ):
+        expected = ask(plain, label.to_numpy(), lab.to_numpy(), worse.to_numpy())
+        shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, lab, worse))]
+        assert ask(rows, *shuffled) == expected
+        assert ask(lt.Dataset({name: part.to_frame() for name, part in rows.items()}), *shuffled) == expected

@@ -9,7 +9,7 @@ from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import Seen, read, read_columns, survey, write_columns
 from latentry.data.frames import aligned, as_frame, frame_columns
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows, is_annotated
-from latentry.data.joined_columns import joined_columns, paired_rows
+from latentry.data.joined_columns import beside_rows, joined_columns, paired_rows
 from latentry.data.largest import LARGEST
 from latentry.data.latents import (
     channel_from_array,
@@ -67,6 +67,7 @@ __all__ = [
     "as_frame",
     "as_native_frame",
     "assemble",
+    "beside_rows",
     "blocks",
     "channel_from_array",
     "column_scales",

@@ -7,10 +7,11 @@ from typing import Any
 
 import narwhals as nw
 
+from latentry.data.dataset import Dataset
 from latentry.data.frames import aligned, as_frame
 from latentry.errors import DataError
 
-__all__ = ["joined_columns", "paired_rows"]
+__all__ = ["beside_rows", "joined_columns", "paired_rows"]
 
 
 def joined_columns(what: str, given: Any) -> Any:
@@ -67,8 +68,28 @@ def paired_rows(parts: Mapping[str, Any]) -> dict[str, Any]:
     [10, 20]
     """
     named = {what: part for what, part in parts.items() if isinstance(part, Mapping)}
-    flat: dict[str, Any] = {what: part for what, part in parts.items() if what not in named}
-    flat |= {f"{what}[{key!r}]": column for what, part in named.items() for key, column in part.items()}
+    flat: dict[str, Any] = {}
+    for what, part in parts.items():
+        flat |= {f"{what}[{key!r}]": column for key, column in part.items()} if what in named else {what: part}
     ordered, _ = aligned(flat)
     columns = {what: {key: ordered[f"{what}[{key!r}]"] for key in part} for what, part in named.items()}
     return {what: columns[what] if what in named else ordered[what] for what in parts}
+
+
+def beside_rows(data: Any, **given: Any) -> tuple[Any, dict[str, Any]]:
+    """Return rows, and what was given beside them in their order, where both have an index.
+
+    Args:
+        data: A Dataset, columns by name, or rows.
+        given: One value for each row, by the name of the argument.
+
+    Returns:
+        The rows, and the same values.
+
+    Raises:
+        DataError: If an index names other rows.
+    """
+    if isinstance(data, Dataset):
+        return data, {what: data.in_order(what, values) for what, values in given.items()}
+    parts = paired_rows({"data": data, **given})
+    return parts.pop("data"), parts
