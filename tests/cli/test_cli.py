@@ -187,6 +187,17 @@ def test_resume_alone_recalls_data_and_options(call, table, tmp_path):
     assert "DATA: is missing" in call("fit", "--epochs", 3)[2]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["--latents", "3"], ["--domain", "lab"], ["--seed", "3"], ["--modality", "x"], ["--restarts", "2"], ["--certify"],
+     ["--require", "fit"], ["--workers", "2"], ["--drop", "a"]],
+)  # fmt: skip
+def test_an_option_that_would_change_nothing_is_refused_on_resume(call, words):
+    """A run that goes on keeps its options: one that is given all the same was once ignored."""
+    code, _, error = call("fit", "--resume", "--epochs", "2", *words)
+    assert (code, f"{words[0]}: a run that goes on keeps its data and options" in error) == (2, True)
+
+
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):
     run = tmp_path / "run"
     assert call("fit", table, "--domain", "lab", "--out", run, *QUICK)[0] == 0

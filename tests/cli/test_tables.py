@@ -146,32 +146,29 @@ def test_one_table_may_have_any_name(kind, table):
 @pytest.mark.usefixtures("no_optimiser_steps")
 def test_what_was_said_for_the_fit_is_recalled(call, table, tmp_path):
     """Names of rows, domain and groups are those of the fit, where the file has such columns and the options say nothing."""
+    from latentry.cli.transform import read_for
+
     table = table.assign(plate=np.arange(60) // 6, cage=np.arange(60) % 7)
     table.to_csv(tmp_path / "t.csv", index=False)
     words = ["--domain", "lab", "--ids", "mouse", "--groups", "plate", "--drop", "cage"]
     options = ["--latents", "1", "--epochs", "1", "--set", "hidden=[4]", "--quiet", "--out", tmp_path / "run"]
     assert call("fit", tmp_path / "t.csv", *words, *options)[0] == 0
-    code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", tmp_path / "z.csv")
-    assert (code, "note: read as in the fit: --domain lab, --groups plate, --ids mouse" in error) == (0, True)
-    assert lt.read(tmp_path / "z.csv").rows == tuple(table["mouse"])
+    z = tmp_path / "z.csv"
+    code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)
+    assert (code, "note: read as in the fit: --ids mouse. Options" in error) == (0, True)
+    assert lt.read(z).rows == tuple(table["mouse"])
+    nothing = {"domain": None, "modalities": None, "groups": None, "ids": None, "roles": None}
+    rows = read_for(lt.load(tmp_path / "run"), tmp_path / "t.csv", nothing)  # as certify reads them
+    assert rows.domain.as_labels().tolist() == table["lab"].tolist()
+    assert rows.groups.tolist() == table["plate"].tolist()
     table.rename(columns={"mouse": "rat"}).to_csv(tmp_path / "t.csv", index=False)
-    code, _, error = call(
-        "transform",
-        tmp_path / "run",
-        tmp_path / "t.csv",
-        "--ids",
-        "rat",
-        "--domain",
-        "lab",
-        "--out",
-        tmp_path / "z.csv",
-    )
-    assert (code, "--groups plate" in error, "--ids" in error) == (
+    assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)[::2] == (
         0,
-        True,
-        False,
-    )  # what is said or not there, is not recalled
-    assert lt.read(tmp_path / "z.csv").rows == tuple(table["mouse"])
+        "",
+    )  # there is no such column
+    assert lt.read(z).rows is None
+    assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--ids", "rat", "--out", z)[::2] == (0, "")
+    assert lt.read(z).rows == tuple(table["mouse"])
 
 
 def test_info_speaks_the_words_of_the_command_line(call, table, tmp_path):

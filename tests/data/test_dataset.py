@@ -177,6 +177,7 @@ BAD = {
     "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),
     "sparse": (lambda: lt.Dataset(__import__("scipy.sparse").sparse.eye(3)), "sparse"),
     "a name with a colon": (lambda: lt.Dataset({"a:b": np.ones((2, 1))}), "without / or :"),
+    "a file": (lambda: lt.Dataset("data.csv"), r"^'data.csv': is a text.*latentry.read\('data.csv'\)"),
     "none": (lambda: lt.Dataset({}), "at least one modality"),
 }
 

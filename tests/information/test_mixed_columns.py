@@ -85,6 +85,11 @@ def test_what_cannot_be_read_is_named(x, sentence):
         lt.mutual_information(x, np.arange(100.0))
 
 
+def test_an_estimator_in_the_place_of_a_condition_is_named(rng):
+    with pytest.raises(lt.DataError, match="given='ksg': is a single text.*say estimator='ksg'"):
+        lt.mutual_information(rng.normal(size=(50, 1)), rng.normal(size=(50, 1)), "ksg")
+
+
 def test_an_entropy_of_numbers_and_labels_is_refused():
     with pytest.raises(lt.DataError, match="x: it holds numbers and labels"):
         lt.entropy(normals_of_a_coin(50, 0)[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,7 +51,8 @@ def transform(
         )
     model = load_model(run)
     asked = parts(domain=domain, modality=modality, ids=ids, category=category, drop=drop, roles=roles)
-    rows = read_for(model, data, asked, max_gb)
+    needed = ("ids",) if model.domain_for is None and not model.reads_domain else ("ids", "domain")
+    rows = read_for(model, data, asked, max_gb, recalled=needed)
     channel = model.channel(rows)
     if not isinstance(channel, GaussianChannel):
         raise DataError(
@@ -66,7 +67,16 @@ def transform(
     answer(result, f"{len(rows)} rows, {len(names)} latents each. Written to {out}.", as_json=json)
 
 
-def read_for(model: AnyModel, path: Path, asked: Mapping[str, Any], max_gb: float | None = None) -> Dataset:
+_RECALLED = {"domain": "--domain", "groups": "--groups", "time": "--time", "factors": "--factor", "ids": "--ids"}
+
+
+def read_for(
+    model: AnyModel,
+    path: Path,
+    asked: Mapping[str, Any],
+    max_gb: float | None = None,
+    recalled: Collection[str] = tuple(_RECALLED),
+) -> Dataset:
     """Read the rows for a fitted model: the modalities and columns of the fit, for a file may hold more than the model knows.
 
     Args:
@@ -74,25 +84,24 @@ def read_for(model: AnyModel, path: Path, asked: Mapping[str, Any], max_gb: floa
         path: The data file.
         asked: Arguments of ``read``, as the options say them.
         max_gb: Gigabytes that the file may expand to.
+        recalled: Arguments that are those of the fit, where the options say nothing and the file has these columns too.
 
     Returns:
-        The rows; columns that hold no numbers are encoded as in the fit. Domain, groups, time, factors and names of rows are
-        those that were said for the fit, where the options say nothing and the file has these columns too.
+        The rows; columns that hold no numbers are encoded as in the fit.
     """
-    asked = _as_in_the_fit(model, path, asked)
+    asked = _as_in_the_fit(model, path, asked, recalled)
     layout = model.record_.layout
     columns = asked["modalities"] or {}
     named = {name: columns.get(name) or layout.sources.get(name, ()) for name in columns or layout.modalities}
     return read(path, **{**asked, "modalities": named}, coding=dict(layout.coding), max_gb=max_gb)
 
 
-_RECALLED = {"domain": "--domain", "groups": "--groups", "time": "--time", "factors": "--factor", "ids": "--ids"}
-
-
-def _as_in_the_fit(model: AnyModel, path: Path, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_in_the_fit(
+    model: AnyModel, path: Path, asked: Mapping[str, Any], recalled: Collection[str]
+) -> Mapping[str, Any]:
     """Return what the options say, with what was said for the fit where they say nothing and the file has these columns."""
     origin = model.record_.origin
-    earlier = {role: origin[role] for role in _RECALLED if origin.get(role) and role in asked and not asked[role]}
+    earlier = {role: origin[role] for role in recalled if origin.get(role) and not asked.get(role)}
     if not earlier or asked["roles"] is not None:
         return asked
     there = {part.name.removeprefix("obs/") for part in survey(path)}

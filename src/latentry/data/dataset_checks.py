@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
+from os import PathLike
 from typing import TypeVar, cast
 
 import numpy as np
@@ -39,6 +40,10 @@ def by_name(modalities: RowsLike | Mapping[str, RowsLike]) -> dict[str, RowsLike
     Raises:
         DataError: If there is none.
     """
+    if isinstance(modalities, (str, PathLike)):
+        raise DataError(
+            f"{str(modalities)!r}: is a text, and not rows. Read the file first: latentry.read({str(modalities)!r})."
+        )
     if not isinstance(modalities, Mapping) or hasattr(modalities, "nnz"):  # some sparse matrices are mappings
         return {"x": cast(RowsLike, modalities)}
     if not modalities:

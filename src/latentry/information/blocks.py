@@ -189,6 +189,11 @@ def _refuse_missing(labels: Array, name: str) -> None:
 
 
 def _check_shape(rows: Array, name: str) -> None:
+    if rows.ndim == 0 and rows.dtype.kind == "U":
+        text = str(rows)
+        raise DataError(
+            f"{name}={text!r}: is a single text, and not rows. If it is an estimator, say estimator={text!r}."
+        )
     if rows.ndim != 2:
         raise DataError(
             f"{name}: it has {rows.ndim} dimensions. Give one row per observation and one column per value."

@@ -178,6 +178,21 @@ def train(
     _accept(model, state)
     if state.stopped == "interrupted":
         _say_interrupted(state, folder)
+    _warn_of_rate(model)
+
+
+_LARGEST_RATE = 1.0  # a step of Adam moves each weight by about the rate, and weights are about 1
+
+
+def _warn_of_rate(model: AnyModel) -> None:
+    """Say that a fit which did not diverge cannot have converged either."""
+    if model.learning_rate > _LARGEST_RATE:
+        warnings.warn(
+            f"learning_rate={model.learning_rate:g}: each step moves every weight by about that much, and weights are about "
+            f"1, so that a fit cannot settle. Fit again with learning_rate={type(model)().learning_rate:g}.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _logged(state: RunState, logger: Logger | None) -> RunState:
