@@ -153,14 +153,11 @@ def test_what_was_said_for_the_fit_is_recalled(call, table, tmp_path):
     words = ["--domain", "lab", "--ids", "mouse", "--groups", "plate", "--drop", "cage"]
     options = ["--latents", "1", "--epochs", "1", "--set", "hidden=[4]", "--quiet", "--out", tmp_path / "run"]
     assert call("fit", tmp_path / "t.csv", *words, *options)[0] == 0
+    table.to_csv(tmp_path / "u.csv", index=False)
     z = tmp_path / "z.csv"
     code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)
     assert (code, "note: read as in the fit: --ids mouse. Options" in error) == (0, True)
     assert lt.read(z).rows == tuple(table["mouse"])
-    nothing = {"domain": None, "modalities": None, "groups": None, "ids": None, "roles": None}
-    rows = read_for(lt.load(tmp_path / "run"), tmp_path / "t.csv", nothing)  # as certify reads them
-    assert rows.domain.as_labels().tolist() == table["lab"].tolist()
-    assert rows.groups.tolist() == table["plate"].tolist()
     table.rename(columns={"mouse": "rat"}).to_csv(tmp_path / "t.csv", index=False)
     assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)[::2] == (
         0,
@@ -169,6 +166,10 @@ def test_what_was_said_for_the_fit_is_recalled(call, table, tmp_path):
     assert lt.read(z).rows is None
     assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--ids", "rat", "--out", z)[::2] == (0, "")
     assert lt.read(z).rows == tuple(table["mouse"])
+    nothing = {"domain": None, "modalities": None, "groups": None, "ids": None, "roles": None}
+    rows = read_for(lt.load(tmp_path / "run"), tmp_path / "u.csv", nothing)  # as certify reads them
+    assert rows.domain.as_labels().tolist() == table["lab"].tolist()
+    assert rows.groups.tolist() == table["plate"].tolist()
 
 
 def test_info_speaks_the_words_of_the_command_line(call, table, tmp_path):
