@@ -26,16 +26,26 @@ def information_of_normals_of_a_coin():
 
 
 def test_numbers_beside_labels_against_the_integral():
-    """Eight seeds: 95 % intervals miss more than two of eight by chance in 0.6 % of such tests; seeds are fixed."""
+    """Three seeds: 95 % intervals miss more than one of three by chance in 0.7 % of such tests; seeds are fixed."""
     truth, held, found = information_of_normals_of_a_coin(), 0, []
-    for seed in range(8):
-        estimate = lt.mutual_information(*normals_of_a_coin(500, seed))
+    for seed in range(3):
+        estimate = lt.mutual_information(*normals_of_a_coin(300, seed))
         held += estimate.low <= truth <= estimate.high
         found.append(float(estimate))
-    assert held >= 6
-    assert np.mean(found) == pytest.approx(truth, abs=0.08)
-    numbers_alone = lt.mutual_information(normals_of_a_coin(500, 0)[0][["c"]], normals_of_a_coin(500, 0)[1])
-    assert float(numbers_alone) < found[0] - 0.2  # the label says log 2 at most, and some 0.3 here
+    assert held >= 2
+    assert np.mean(found) == pytest.approx(truth, abs=0.06)
+    numbers_alone = lt.mutual_information(normals_of_a_coin(300, 0)[0][["c"]], normals_of_a_coin(300, 0)[1])
+    assert float(numbers_alone) < found[0] - 0.2  # the label says some 0.3 more
+
+
+def test_labels_too_rare_to_look_within_are_counted_by_neighbours_without_an_upper_end(rng):
+    """Neighbour counts are low in many columns, here by more than a tenth of a nat: the answer says so."""
+    numbers = rng.normal(size=(300, 4))
+    frame = pd.DataFrame(numbers).assign(k=[f"l{i}" for i in np.arange(300) % 30])
+    estimate = lt.mutual_information(frame, numbers.sum(axis=1) + rng.normal(size=300))
+    truth = 0.5 * np.log(5)
+    assert estimate.low < truth < estimate.high == np.inf
+    assert any("no upper end" in words for words in estimate.warnings)
 
 
 def test_mixed_columns_of_any_library_in_any_order_give_the_same_number():
@@ -52,6 +62,13 @@ def test_mixed_columns_of_any_library_in_any_order_give_the_same_number():
     assert len(set(found)) == 1
     tested = [lt.independence_test(x, y, estimator="mixed", permutations=19).p_value for x, y in given[:2]]
     assert tested == [0.05, 0.05]
+
+
+def test_labels_are_at_distance_one_whatever_the_units_of_the_numbers():
+    frame, y = normals_of_a_coin(200, 0)
+    ask = {"estimator": "mixed", "confidence": None}
+    found = [float(lt.mutual_information(frame.assign(c=unit * frame["c"]), y, **ask)) for unit in (1.0, 1e6, 1e-6)]
+    assert found[0] == pytest.approx(found[1]) == pytest.approx(found[2])
 
 
 def test_dates_are_numbers_and_labels_of_several_columns_are_one_label(rng):

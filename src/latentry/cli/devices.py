@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import jax
 import typer
@@ -32,12 +32,13 @@ def use_device(name: str | None) -> str | None:
         return None
     if name not in KINDS:
         raise DataError(f"--device {name}: there is no such kind of device{nearest(name, KINDS)}")
-    asked = jax.config.jax_platforms
-    jax.config.update("jax_platforms", name)
+    config: Any = jax.config  # without types
+    asked = config.jax_platforms
+    config.update("jax_platforms", name)
     try:
         jax.devices(name)
     except (RuntimeError, AssertionError):  # as JAX has it, without a word on what to do
-        jax.config.update("jax_platforms", asked)
+        config.update("jax_platforms", asked)
         raise DataError(
             f"--device {name}: no such device can be used here; JAX sees {_seen()}. Leave --device out, or install JAX for it "
             "(for NVIDIA: pip install 'latentry[gpu]')."

@@ -238,7 +238,7 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
     Raises:
         DataError: If there are fewer than 3 rows, or a number is not finite.
     """
-    if isinstance(values, _NamedColumns) and len(np.shape(values)) != 1:  # the items of a series are its rows
+    if isinstance(values, _NamedColumns) and not _is_series(values):
         values = np.column_stack([np.asarray(column) for _, column in values.items()])
     array = np.asarray(values, dtype=np.float64)
     array = array[:, None] if array.ndim == 1 else array
@@ -248,6 +248,11 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
         row = int(np.argwhere(~np.isfinite(array))[0, 0])
         raise DataError(f"{name} has NaN or infinity at row {row}. Leave such rows out.")
     return array
+
+
+def _is_series(values: object) -> bool:
+    """Return whether something is a series, whose items are its rows and not columns."""
+    return len(getattr(values, "shape", ())) == 1
 
 
 def _standard(columns: np.ndarray) -> np.ndarray:

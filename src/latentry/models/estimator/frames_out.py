@@ -43,7 +43,7 @@ def as_frames(model: AnyModel, values: Values, X: DataLike | None, library: str 
         raise DataError(f"values: {unknown[0]!r} is no modality of the fit. Give what the model gave.")
     rows, chosen = _names_of_rows(X), library or _library_of(X)
     index = _index_of(X) if chosen == "pandas" else None
-    frames = {
+    frames: dict[str, Any] = {
         name: as_native_frame(layout, rows, name, np.asarray(table), chosen) if len(layout.shape(name)) == 1 else table
         for name, table in given.items()
     }
