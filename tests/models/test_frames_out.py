@@ -113,3 +113,23 @@ def test_a_new_row_may_lack_a_cell(birds, tmp_path):
     with pytest.raises(lt.DataError, match="column 'length' is missing in every row.*to a fitted model"):
         lt.read(tmp_path / "t.csv")
     assert lt.read(tmp_path / "t.csv", coding=dict(model.record_.layout.coding)).partial == ("x",)
+
+
+def test_annotated_tables_keep_the_names_of_their_rows(rng):
+    anndata, xarray = pytest.importorskip("anndata"), pytest.importorskip("xarray")
+    cells = anndata.AnnData(rng.normal(size=(40, 3)).astype(np.float32))
+    cells.obs_names, cells.var_names = [f"c{i}" for i in range(40)], ["u", "v", "w"]
+    cells.obs["donor"] = np.arange(40) % 3
+    curves = xarray.DataArray(
+        rng.normal(size=(40, 3)), dims=("mouse", "t"), coords={"mouse": list(cells.obs_names), "t": ["u", "v", "w"]}
+    )
+    for rows in (cells, curves):
+        model = lt.VAE(**QUICK).fit(rows).set_output(transform="pandas")
+        assert model.transform(rows).index.tolist() == list(cells.obs_names)
+        assert model.frame(model.reconstruct(rows), rows).index.tolist() == list(cells.obs_names)
+    with pytest.raises(
+        lt.DataError, match="validation=0.1: of 3 groups .* none is held out. Give validation=0.33 or more, or 0"
+    ):
+        lt.VAE(**QUICK).fit(cells, groups="donor")
+    held = lt.VAE(validation=0.34, **QUICK).fit(cells, groups="donor").record_.held_out
+    assert len(set(cells.obs["donor"].to_numpy()[list(held)])) == 1

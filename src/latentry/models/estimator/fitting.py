@@ -60,6 +60,11 @@ def record_of(model: AnyModel, data: Dataset) -> FitRecord:
 def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the rows to train on and of those held out: the same fraction of every domain, units whole."""
     if round(model.validation * len(data)) >= 1:
+        if data.units is not None and (units := len(np.unique(data.units))) * model.validation <= 0.5:
+            raise DataError(
+                f"validation={model.validation:g}: of {units} groups (or blocks of time), which stay whole, none is held out. Give "
+                f"validation={1 / units:.2g} or more, or 0 to hold nothing out."
+            )
         kept, held = data.split_rows(1 - model.validation, model.validation, seed=model.seed)
         return kept, held
     if model.validation > 0:

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latentry.data import DataLike, Dataset, aligned, as_frame, as_native_frame
+from latentry.data import DataLike, Dataset, aligned, as_frame, as_native_frame, is_annotated
 from latentry.errors import DataError
 from latentry.models.estimator.inputs import Values
 from latentry.models.estimator.scikit_learn import output_format
@@ -58,12 +58,12 @@ def with_row_names(model: AnyModel, latents: np.ndarray, X: DataLike) -> Any:
     Args:
         model: Fitted.
         latents: (rows, latents).
-        X: Rows: scikit-learn knows the index of a single frame, and neither that of a Dataset nor those of several frames.
+        X: Rows: scikit-learn knows the index of a single frame, and not the names that a Dataset, several frames, or AnnData have.
 
     Returns:
         The array, or a pandas frame.
     """
-    if not isinstance(X, (Dataset, Mapping)) or output_format(model) != "pandas":
+    if not (isinstance(X, (Dataset, Mapping)) or is_annotated(X)) or output_format(model) != "pandas":
         return latents
     import pandas as pd  # which somebody has asked for
 
@@ -72,21 +72,23 @@ def with_row_names(model: AnyModel, latents: np.ndarray, X: DataLike) -> Any:
 
 
 def _names_of_rows(X: DataLike | None) -> tuple[str, ...] | None:
-    if X is None or isinstance(X, Dataset):
-        return None if X is None else X.rows
+    if X is None:
+        return None
+    if isinstance(X, Dataset) or is_annotated(X):
+        return (X if isinstance(X, Dataset) else Dataset(X)).rows
     parts = X if isinstance(X, Mapping) else {"X": X}
     return aligned({str(name): part for name, part in parts.items()})[1]
 
 
 def _index_of(X: DataLike | None) -> Any:
     """Return the index of a pandas frame as it is: names of rows are text, and an index need not be."""
-    frame = None if isinstance(X, (Dataset, Mapping)) else as_frame("X", X)
+    frame = None if isinstance(X, (Dataset, Mapping)) or is_annotated(X) else as_frame("X", X)
     return None if frame is None else nw.maybe_get_index(frame)
 
 
 def _library_of(X: DataLike | None) -> str:
-    parts = X.values() if isinstance(X, Mapping) else (X,)
-    frames = (as_frame("X", part) for part in parts if not isinstance(part, Dataset))
+    parts = X.values() if isinstance(X, Mapping) and not is_annotated(X) else (X,)
+    frames = (as_frame("X", part) for part in parts if not isinstance(part, Dataset) and not is_annotated(part))
     return next((frame.implementation.value for frame in frames if frame is not None), "pandas")
 
 
