@@ -73,6 +73,23 @@ def test_information_four_ways(call, table, tmp_path):
     assert found[0] == found[1] == found[2] == json.loads(text)["value"]
 
 
+def test_information_of_numbers_beside_labels_four_ways(call, table, tmp_path):
+    table = table.assign(length=table["mass"] + (table["sex"] == "f"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    x, y = table[["mass", "sex"]], table[["length"]]
+    found = [
+        float(lt.mutual_information(a, b, seed=0))
+        for a, b in (
+            (x.to_numpy(), y.to_numpy()),
+            (x, y.sample(frac=1, random_state=1)),
+            (pl.from_pandas(x), pl.from_pandas(y)),
+        )
+    ]
+    code, text, _ = call("mi", tmp_path / "t.csv", "--x", "mass,sex", "--y", "length", "--json")
+    assert code == 0
+    assert found[0] == found[1] == found[2] == json.loads(text)["value"]
+
+
 def test_info_says_how_each_column_is_read_and_what_to_type(call, table, tmp_path):
     table.assign(note=[f"text {i}" for i in range(60)]).to_csv(tmp_path / "t.csv", index=False)
     code, text, error = call("info", tmp_path / "t.csv")

@@ -121,4 +121,7 @@ def _columns(table: Path, x: str | None, y: str | None, given: str | None) -> Bl
 
 
 def _together(columns: list[np.ndarray]) -> np.ndarray:
+    texts = {column.dtype.kind in "OU" for column in columns}
+    if texts == {True, False}:  # numbers beside labels: NumPy would write all of them as text
+        columns = [column.astype(object) for column in columns]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
