@@ -187,6 +187,17 @@ def test_resume_alone_recalls_data_and_options(call, table, tmp_path):
     assert "DATA: is missing" in call("fit", "--epochs", 3)[2]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["--latents", "3"], ["--domain", "lab"], ["--seed", "3"], ["--modality", "x"], ["--restarts", "2"], ["--certify"],
+     ["--require", "fit"], ["--workers", "2"], ["--drop", "a"]],
+)  # fmt: skip
+def test_an_option_that_would_change_nothing_is_refused_on_resume(call, words):
+    """A run that goes on keeps its options: one that is given all the same was once ignored."""
+    code, _, error = call("fit", "--resume", "--epochs", "2", *words)
+    assert (code, f"{words[0]}: a run that goes on keeps its data and options" in error) == (2, True)
+
+
 def test_an_earlier_run_is_not_overwritten(call, table, tmp_path):
     run = tmp_path / "run"
     assert call("fit", table, "--domain", "lab", "--out", run, *QUICK)[0] == 0
@@ -303,3 +314,35 @@ def test_a_device_that_is_not_there_is_a_sentence():
     )
     assert ended.returncode == 2
     assert "JAX_PLATFORMS=tpu: no such device" in ended.stderr
+
+
+@pytest.mark.parametrize("problem", [AssertionError(), RuntimeError("Unable to initialize backend")])
+def test_a_device_that_fails_only_when_it_is_used_is_a_sentence_too(call, monkeypatch, table, problem):
+    """JAX raises an AssertionError without a word where it first computes, if it was told to use a device that is not there."""
+    import latentry.cli.fit as module
+    from latentry import training
+
+    def broken(*args, **kwargs):
+        raise problem
+
+    def no_devices():
+        raise lt.DataError("JAX_PLATFORMS=cuda: no such device can be used here.")
+
+    monkeypatch.setattr(module, "read", broken)
+    assert call("fit", table)[0] == 70  # nobody asked for a device: it is what it is
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert call("fit", table)[0] == 70  # devices are there
+    monkeypatch.setattr(training, "usable_devices", no_devices)
+    assert call("fit", table)[::2] == (2, "latentry: JAX_PLATFORMS=cuda: no such device can be used here. ")
+
+
+def test_the_kind_of_device_can_be_said(call, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "")
+    assert call("info", "--device", "cpu")[0] == 0
+    assert os.environ["JAX_PLATFORMS"] == "cpu"  # for processes that are started here
+    code, _, error = call("info", "--device", "tpu")
+    assert code == 2
+    assert "--device tpu: no such device can be used here; JAX sees cpu:0" in error
+    assert os.environ["JAX_PLATFORMS"] == "cpu"
+    code, _, error = call("info", "--device", "cudaa")
+    assert (code, "did you mean 'cuda'" in error) == (2, True)

@@ -73,6 +73,23 @@ def test_information_four_ways(call, table, tmp_path):
     assert found[0] == found[1] == found[2] == json.loads(text)["value"]
 
 
+def test_information_of_numbers_beside_labels_four_ways(call, table, tmp_path):
+    table = table.assign(length=table["mass"] + (table["sex"] == "f"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    x, y = table[["mass", "sex"]], table[["length"]]
+    found = [
+        float(lt.mutual_information(a, b, seed=0))
+        for a, b in (
+            (x.to_numpy(), y.to_numpy()),
+            (x, y.sample(frac=1, random_state=1)),
+            (pl.from_pandas(x), pl.from_pandas(y)),
+        )
+    ]
+    code, text, _ = call("mi", tmp_path / "t.csv", "--x", "mass,sex", "--y", "length", "--json")
+    assert code == 0
+    assert found[0] == found[1] == found[2] == json.loads(text)["value"]
+
+
 def test_info_says_how_each_column_is_read_and_what_to_type(call, table, tmp_path):
     table.assign(note=[f"text {i}" for i in range(60)]).to_csv(tmp_path / "t.csv", index=False)
     code, text, error = call("info", tmp_path / "t.csv")
@@ -141,3 +158,45 @@ def test_one_table_may_have_any_name(kind, table):
     )
     assert np.array_equal(usual.transform(lt.Dataset({"x": x})), other.transform(lt.Dataset({"worst": x})))
     assert np.array_equal(usual.sample(3), other.sample(3)["worst"])
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_what_was_said_for_the_fit_is_recalled(call, table, tmp_path):
+    """Names of rows, domain and groups are those of the fit, where the file has such columns and the options say nothing."""
+    from latentry.cli.transform import read_for
+
+    table = table.assign(plate=np.arange(60) // 6, cage=np.arange(60) % 7)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--domain", "lab", "--ids", "mouse", "--groups", "plate", "--drop", "cage"]
+    options = ["--latents", "1", "--epochs", "1", "--set", "hidden=[4]", "--quiet", "--out", tmp_path / "run"]
+    assert call("fit", tmp_path / "t.csv", *words, *options)[0] == 0
+    table.to_csv(tmp_path / "u.csv", index=False)
+    z = tmp_path / "z.csv"
+    code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)
+    assert (code, "note: read as in the fit: --ids mouse. Options" in error) == (0, True)
+    assert lt.read(z).rows == tuple(table["mouse"])
+    table.rename(columns={"mouse": "rat"}).to_csv(tmp_path / "t.csv", index=False)
+    assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", z)[::2] == (
+        0,
+        "",
+    )  # there is no such column
+    assert lt.read(z).rows is None
+    assert call("transform", tmp_path / "run", tmp_path / "t.csv", "--ids", "rat", "--out", z)[::2] == (0, "")
+    assert lt.read(z).rows == tuple(table["mouse"])
+    nothing = {"domain": None, "modalities": None, "groups": None, "ids": None, "roles": None}
+    rows = read_for(lt.load(tmp_path / "run"), tmp_path / "u.csv", nothing)  # as certify reads them
+    assert rows.domain.as_labels().tolist() == table["lab"].tolist()
+    assert rows.groups.tolist() == table["plate"].tolist()
+
+
+def test_info_speaks_the_words_of_the_command_line(call, table, tmp_path):
+    """What it says to type is an option, and takes the column from where it is."""
+    table.assign(plate=np.arange(60) // 6).to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = call("info", tmp_path / "t.csv")
+    assert "ids='mouse'" not in text
+    assert text.count("--ids 'mouse'") == 2
+    assert "--category plate, --ids plate, --domain plate, --groups plate" in text
+    for option in ("--groups", "--domain", "--factor", "--drop", "--time"):
+        code, text, _ = call("info", tmp_path / "t.csv", "--ids", "mouse", option, "plate", "--json")
+        assert code == 0
+        assert "plate" not in json.loads(text)["columns"]["x"]

@@ -177,6 +177,7 @@ BAD = {
     "fractions": (lambda: two_modalities().split(0.9, 0.9), "sum to at most 1"),
     "sparse": (lambda: lt.Dataset(__import__("scipy.sparse").sparse.eye(3)), "sparse"),
     "a name with a colon": (lambda: lt.Dataset({"a:b": np.ones((2, 1))}), "without / or :"),
+    "a file": (lambda: lt.Dataset("data.csv"), r"^'data.csv': is a text.*latentry.read\('data.csv'\)"),
     "none": (lambda: lt.Dataset({}), "at least one modality"),
 }
 
@@ -197,13 +198,23 @@ def test_rows_are_chosen_as_of_an_array(rng):
         chosen = data[rows]
         assert (chosen["a"] == np.atleast_2d(table[where])).all()
         assert chosen.domain.as_labels().tolist() == np.atleast_1d(np.array(list("uvuvuv"))[where]).tolist()
-    for rows, sentence in (
-        ([9], "there are 6 rows"),
-        ([0.5], "neither a modality nor rows"),
-        ([True], "a boolean for each"),
+    for rows, by_key, by_take in (
+        ([9], "there are 6 rows", r"^take\(\[9\]\): there are 6 rows, numbered from 0"),
+        (
+            [0.5],
+            "neither a modality nor rows",
+            r"^take\(\[0.5\]\): no rows. Give numbers of rows, or a boolean for each",
+        ),
+        ([True], "1 booleans for 6 rows. Give one for each", r"^take\(\[True\]\): 1 booleans for 6 rows"),
+        ([[1, 2], [3]], "neither a modality nor rows", r"^take\(\[\[1, 2\], \[3\]\]\): no rows"),
+        (["u", "v"], "neither a modality nor rows", r"^take\(\['u', 'v'\]\): no rows"),
+        (list(range(500)), r"^data\[\[0, 1, .{,60} …\]: there are 6 rows", "there are 6 rows"),
+        ([], "no row was chosen", "no row was chosen"),
     ):
-        with pytest.raises(lt.DataError, match=sentence):
+        with pytest.raises(lt.DataError, match=by_key):
             data[rows]
+        with pytest.raises(lt.DataError, match=by_take):
+            data.take(rows)
 
 
 def test_datasets_are_searched_over_as_arrays_are(rng):

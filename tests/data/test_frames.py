@@ -57,6 +57,41 @@ def test_columns_of_a_certificate_are_paired_by_their_index(tables):
     assert rows.domain.as_labels().tolist() == ["l", "m"] * 150
 
 
+def test_text_of_any_library_is_a_label_in_a_certificate(rng):
+    """Thirty labels: too many for columns of 0 and 1, and the same codes from lists, pandas and polars."""
+    text = pd.Series([f"l{i:02}" for i in rng.integers(0, 30, 200)], index=[f"r{i}" for i in range(200)])
+    codes = np.unique(text, return_inverse=True)[1][:, None]
+    shuffled = text.sample(frac=1, random_state=0)
+    for given in (
+        list(text), text.to_numpy(), text, text.astype("string"), text.astype("category"), text.to_frame(), pl.Series(list(text)),
+    ):  # fmt: skip
+        assert (as_dataset({"a": given})["a"] == codes).all()
+        assert as_dataset({"a": given})["a"].dtype.kind == "i"
+    assert (as_dataset({"a": text, "b": shuffled})["b"] == codes).all()
+    assert as_dataset({"a": text, "b": text.where(text.index != "r3")}).observed["b"].sum() == 199
+
+
+def test_latents_that_are_compared_are_paired_by_their_index(rng):
+    label = pd.Series(rng.integers(0, 3, 200), index=[f"r{i}" for i in range(200)])
+    noisy = label.where(rng.random(200) < 0.8, 0)
+    rows = {"left": label, "right": noisy}
+    options = {"only": ["natural"], "seen": [], "epsilon": 0.3}
+    plain = lt.certify([label.to_numpy(), noisy.to_numpy()], rows, **options)
+    shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, noisy))]
+    mine = pd.Series(np.arange(200) < 90, index=label.index)
+    some = options | {"seen": mine.to_numpy()}
+    assert (
+        lt.certify(label.to_numpy(), rows, **some)["natural"].verdict.sentence
+        == lt.certify(shuffled[0], rows, **options | {"seen": mine.sample(frac=1, random_state=7)})[
+            "natural"
+        ].verdict.sentence
+    )
+    for given in (shuffled, tuple(shuffled), dict(zip("ab", shuffled, strict=True))):
+        found = lt.certify(given, rows, **options)
+        for one, other in zip(plain.certificates.values(), found.certificates.values(), strict=True):
+            assert one["natural"].verdict.sentence == other["natural"].verdict.sentence
+
+
 def test_text_is_a_label(rng):
     x = rng.normal(size=400)
     labels = np.where(x > 0, "high", "low")
@@ -139,3 +174,68 @@ def test_masks_go_with_their_rows():
 def test_an_index_with_gaps_names_its_gaps(rng):
     table = pd.DataFrame(rng.normal(size=(3, 2)), index=pd.Index(["a", "b", pd.NA], dtype="string"))
     assert lt.Dataset(table, domain=pd.Series([0, 1, 0], index=table.index)).rows[2] == "<no label>"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean"])
+def test_truth_values_choose_the_rows_that_their_index_names(rng, dtype):
+    frame = pd.DataFrame(rng.normal(size=(40, 1)), columns=["u"], index=[f"m{i}" for i in range(40)])
+    data, wanted = lt.Dataset(frame), (frame["u"] > 0).astype(dtype).sample(frac=1, random_state=0)
+    for part in (data.take(wanted), data[wanted]):
+        assert (part["x"] > 0).all()
+        assert len(part) == (frame["u"] > 0).sum()
+    assert len(data.take(wanted.to_numpy())) == len(part)  # an array has no index: it means places
+    with pytest.raises(lt.DataError, match="take: has no row 'm0'"):
+        data.take(wanted.drop("m0"))
+
+
+def test_latents_and_truth_are_paired_by_their_index(rng):
+    """Scores of a frame with a shuffled truth are those of arrays in one order, in every score that compares two tables."""
+    metrics = lt.identifiability
+    rows = [f"r{i}" for i in range(200)]
+    truth = pd.DataFrame(rng.normal(size=(200, 2)), columns=["p", "q"], index=rows)
+    found = truth[["q", "p"]] + 0.1 * rng.normal(size=(200, 2))
+    other = truth.sample(frac=1, random_state=0)
+    named = {"p": other["p"], "q": truth["q"].sample(frac=1, random_state=1)}
+    again = (found, other)
+    plain = found.to_numpy(), truth.to_numpy()
+    for ask in (
+        lambda z, s, fit_on: lt.mcc(z, s),
+        lambda z, s, fit_on: lt.mcc(z, s, weak_on=fit_on),
+        lambda z, s, fit_on: metrics.r_squared(z, s, fit_on=fit_on).tolist(),
+        lambda z, s, fit_on: metrics.mig(z, s),
+        lambda z, s, fit_on: metrics.sap(z, s, fit_on=fit_on),
+        lambda z, s, fit_on: metrics.agreement([z, s]).lowest,
+    ):
+        assert ask(found, other, again) == ask(*plain, plain)
+    assert lt.mcc(found, named) == lt.mcc(*plain) > 0.9
+    assert lt.mcc(found["p"], other["p"]) == lt.mcc(plain[0][:, 1], plain[1][:, 0]) > 0.9
+    with pytest.raises(lt.DataError, match="s: has no row 'r0', which is in the index of z"):
+        lt.mcc(found, truth.drop("r0"))
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+def test_latents_that_are_matched_are_paired_by_their_index(rng, with_data):
+    z = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    columns = {name: (-z[name]).sample(frac=1, random_state=2) for name in "ba"}
+    found = lt.match({"first": z, "second": columns, "third": z.sample(frac=1)}, lt.Dataset(z) if with_data else None)
+    assert found.reappearing == ("a", "b")
+    alone = lt.match([z["a"], (2 * z["a"]).sample(frac=1, random_state=4)])
+    assert len(alone.reappearing) == 1
+
+
+def test_latents_that_are_audited_are_paired_by_their_index(rng):
+    natural = lt.natural
+    label = pd.Series(rng.integers(0, 2, 300), index=[f"r{i}" for i in range(300)])
+    rows = {"left": label * 2 + rng.integers(0, 2, 300), "right": (label + 2 * rng.integers(0, 2, 300)).sample(frac=1)}
+    plain = {"left": rows["left"].to_numpy(), "right": rows["right"].loc[label.index].to_numpy()}
+    lab = pd.Series(["l", "m"] * 150, index=label.index)
+    worse = label.where(rng.random(300) < 0.7, 1 - label)
+    for ask in (
+        lambda data, z, lab, other: str(natural.audit(data, z, domain=lab, epsilon=0.5)),
+        lambda data, z, lab, other: str(natural.audit(data, z, groups=range(300), epsilon=0.5)),
+        lambda data, z, lab, other: str(natural.compare(data, z, other)),
+    ):
+        expected = ask(plain, label.to_numpy(), lab.to_numpy(), worse.to_numpy())
+        shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, lab, worse))]
+        assert ask(rows, *shuffled) == expected
+        assert ask(lt.Dataset({name: part.to_frame() for name, part in rows.items()}), *shuffled) == expected

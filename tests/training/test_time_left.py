@@ -62,6 +62,16 @@ def test_a_rate_that_is_far_too_high_is_not_answered_with_one_that_is_too():
         )
 
 
+@pytest.mark.parametrize("rate", [1e6, 10.0])
+def test_a_rate_that_does_not_diverge_is_named_all_the_same(rate, no_optimiser_steps):
+    rows = np.random.default_rng(0).normal(size=(64, 3))
+    with pytest.warns(
+        lt.DataWarning, match=rf"learning_rate={rate:g}: .* Fit again with learning_rate=0.002".replace("+", r"\+")
+    ):
+        lt.VAE(learning_rate=rate, epochs=2, hidden=(4,), progress=False).fit(rows)
+    lt.VAE(learning_rate=1.0, epochs=2, hidden=(4,), progress=False).fit(rows)  # warnings are errors here
+
+
 SCRIPT = """
 import numpy as np, latentry as lt
 rows = np.random.default_rng(0).normal(size=(40, 3))

@@ -38,7 +38,7 @@ from latentry.certificate.splitting import FEWEST, without_trained_units
 from latentry.certificate.stages import stages
 from latentry.certificate.subject import Blocks, Settings, Subject, subject_of
 from latentry.contracts import HasChannel, KeepsFitRecord, Where
-from latentry.data import CategoricalChannel, Channel, Dataset
+from latentry.data import CategoricalChannel, Channel, Dataset, as_frame
 from latentry.errors import DataError, nearest
 from latentry.evidence import Verdict
 from latentry.identifiability import refit_assumptions
@@ -221,7 +221,7 @@ def _one(
 def _is_several(latents: Latents | Several) -> TypeGuard[Sequence[Latents]]:
     """Return whether a list holds latents, and not the numbers of one."""
     return isinstance(latents, list | tuple) and any(
-        isinstance(one, HasChannel | Channel | np.ndarray) for one in latents
+        isinstance(one, HasChannel | Channel | np.ndarray) or as_frame("latents", one) is not None for one in latents
     )
 
 

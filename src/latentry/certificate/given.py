@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.contracts import HasChannel, KeepsFitRecord
-from latentry.data import Channel, Dataset, aligned
+from latentry.data import Channel, Dataset, aligned, as_frame, frame_columns, raw_column
 from latentry.errors import DataError
 
 __all__ = ["Columns", "Latents", "as_dataset", "check_given", "in_order_of", "rows_new_to_all", "split_for", "taken"]
@@ -54,12 +54,26 @@ def _as_dataset(data: Columns, domain: ArrayLike | None) -> Dataset:
 
 
 def _column(values: ArrayLike) -> ArrayLike:
-    """Return a table of one column, and labels as codes, where a column came flat or as text."""
+    """Return a table of one column, and labels as codes, where a column came flat or as text; NaN where a label is missing."""
+    labels = _labels(values)
+    if labels is not None:
+        known = np.array([label is not None for label in labels])
+        codes = np.full(len(labels), np.nan)
+        codes[known] = np.unique([str(label) for label in labels if label is not None], return_inverse=True)[1]
+        return (codes.astype(np.int64) if known.all() else codes).reshape(-1, 1)
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype == object:
-        return values
-    codes = np.unique(array, return_inverse=True)[1] if array.dtype.kind == "U" else array
-    return codes.reshape(-1, 1)
+    return values if array.ndim != 1 or array.dtype == object else array.reshape(-1, 1)
+
+
+def _labels(values: ArrayLike) -> list[object] | None:
+    """Return the cells of a single column of text or categories, of whatever library; None for anything else."""
+    frame = as_frame("data", values)
+    if frame is not None:
+        column = frame_columns("data", frame)[0] if len(frame.shape) == 1 or frame.shape[1] == 1 else None
+    else:
+        array = np.asarray(values)
+        column = raw_column("data", "value", array) if array.ndim == 1 and array.dtype.kind in "OU" else None
+    return None if column is None or column.kind != "category" else column.cells.tolist()
 
 
 def split_for(latents: Latents, data: Dataset, seen: ArrayLike | None) -> Split:

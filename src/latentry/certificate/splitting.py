@@ -214,7 +214,7 @@ def unseen_rows(data: Dataset, seen: ArrayLike | None) -> Split:
     if seen is None:
         return _trusted(data, "Nothing is known about which rows trained the latents")
     trained = np.zeros(len(data), dtype=bool)
-    given = np.asarray(seen)
+    given = np.asarray(data.in_order("seen", seen) if np.asarray(seen).dtype == bool else seen)
     given = given.astype(np.int64) if given.size == 0 else given
     if given.dtype.kind in "iu" and (len(np.unique(given)) < given.size or (given < 0).any()):
         raise DataError(

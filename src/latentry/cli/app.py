@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
-import traceback
 import warnings
 from contextlib import suppress
 from typing import Annotated, TextIO
@@ -19,7 +17,8 @@ from rich.console import Console
 
 from latentry import __version__
 from latentry.cli.commands import COMMANDS, LazyCommands
-from latentry.errors import DataWarning, LatentryError
+from latentry.cli.wording import in_options
+from latentry.errors import DataError, DataWarning, LatentryError
 
 __all__ = ["app", "main"]
 
@@ -83,9 +82,8 @@ def _explain(problem: BaseException) -> int:
     if hasattr(problem, "format_message"):  # wrong usage, as the argument parser sees it
         _say(problem.format_message() + " See --help.")
         return 2
-    platforms = os.environ.get("JAX_PLATFORMS")
-    if platforms and _starts_devices(problem):
-        _say(f"JAX_PLATFORMS={platforms}: no such device can be used here. Unset it, or set JAX_PLATFORMS=cpu.")
+    if os.environ.get("JAX_PLATFORMS") and (sentence := _without_devices()):
+        _say(sentence)
         return 2
     if os.environ.get("LATENTRY_TRACEBACK"):
         raise problem
@@ -114,54 +112,20 @@ def _explain_output(cause: OSError) -> int:
     return _OUTPUT
 
 
-def _starts_devices(problem: BaseException) -> bool:
-    """Return whether a problem arose where JAX looks for devices, whose own errors name none."""
-    frames = traceback.walk_tb(problem.__traceback__)
-    return any(frame.f_globals.get("__name__") == "jax._src.xla_bridge" for frame, _ in frames)
+def _without_devices() -> str | None:
+    """Say that there is no device of the kind that is asked for, if so: then whatever comes first fails, without a word of it."""
+    from latentry.training import usable_devices  # slow to import, and rarely needed
+
+    try:
+        usable_devices()
+    except DataError as problem:
+        return str(problem)
+    return None
 
 
 def _say(sentence: str) -> None:
-    words = _in_options(sentence)
+    words = in_options(sentence)
     Console(stderr=True, soft_wrap=True).print(f"latentry: {words}", style="bold red", markup=False, highlight=False)
-
-
-# What the library calls its arguments, and what the command line does.
-_OPTIONS = {
-    r"resume=True": "--resume",
-    r"discrete=\('(\w+)',\)": r"--discrete \1",
-    r"fit\(data, u\) or Dataset\(\.\.\., domain=\)": "--domain column",
-    r"\bvalidation=(?=0)": "--set validation=",
-    r"\bdomain=(?!=)": "--domain ",
-    r"\bfactors=": "--factor ",
-    r"\bgroups=(?!=)": "--groups ",
-    r"\btime=(?!=)": "--time ",
-    r"\bids=(?!=)": "--ids ",
-    r"\bdrop=": "--drop ",
-    r"\bcategories=": "--category ",
-    r"\bmodalities=\{'?(\w+)'?: '([^']+)'\}": r"--modality \1=\2",
-    r"\bmodalities=": "--modality ",
-    r"\blatent_dim\b": "--latents",
-    r"\bnoise=σ": "--noise σ",
-    r"\bbudget=": "--budget ",
-    r"\bfolder=": "--out ",
-    r"\bblocks=": "--block ",
-    r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
-    r"\brefits=True": "--refits",
-    r"\bbest=True": "--best",
-    r"\bexecutor=": "--engine ",
-    r"\bworkers=": "--workers ",
-    r"^blocks: ": "--block: ",
-    r"\bseen: ": "--seen: ",
-    r"\bothers=\[\.\.\.\]": "--also run",
-    r"\bquantiser=m": "--quantiser m",
-    r"a tuple of positive widths, such as \(64, 64\)": "positive widths, such as --set hidden=[64,64]",
-}
-
-
-def _in_options(sentence: str) -> str:
-    for pattern, option in _OPTIONS.items():
-        sentence = re.sub(pattern, option, sentence)
-    return sentence
 
 
 def _show_warning(
@@ -174,5 +138,5 @@ def _show_warning(
 ) -> None:
     # Warnings about data are for the user; a library's own about itself are not.
     if issubclass(category, DataWarning):
-        words = f"note: {_in_options(str(message))}"
+        words = f"note: {in_options(str(message))}"
         Console(stderr=True, soft_wrap=True).print(words, style="yellow", markup=False, highlight=False)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.base import clone
 
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, Quiet, answer
 from latentry.data import Dataset
 from latentry.errors import DataError, nearest
@@ -52,6 +53,7 @@ def bench(
     latents: Annotated[int, typer.Option(help="ivae: number of sources.", min=1)] = 5,
     epochs: Annotated[int, typer.Option(help="ivae: passes over the rows.", min=1)] = 100,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Measure latentry on problems whose answer is known, on this machine."""

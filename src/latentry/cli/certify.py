@@ -12,6 +12,7 @@ import typer
 from latentry.certificate import Certificate, Comparison, SideBySide, check, write_whole
 from latentry.certificate import certify as make
 from latentry.cli.audit_bar import audit_bar
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     AsJson,
     Categories,
@@ -113,6 +114,7 @@ def certify(
     open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
     required: Require = None,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Say how far latents can be trusted: audit them on rows that did not train them, and write a report."""

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from latentry.certificate import certify
 from latentry.cli.audit_bar import audit_bar
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, Quiet
 from latentry.cli.recipes import RECIPES
 from latentry.cli.verdicts import announce, keep
@@ -27,6 +28,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Make or load data, fit a model, certify it on rows set aside, and write a report of what may be believed."""

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from latentry.certificate import write_whole
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     AsJson,
     Categories,
@@ -59,6 +60,7 @@ def discover(
     ] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Show the report in a browser.")] = False,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Count latents, compare the models that apply, fit the best with restarts, certify it, and say why."""

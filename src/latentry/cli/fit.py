@@ -13,6 +13,7 @@ from latentry.certificate import FEWEST
 from latentry.certificate import Settings as Declared
 from latentry.certificate import certify as make_certificate
 from latentry.cli.audit_bar import audit_bar
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     ROLE_NAMES,
     AsJson,
@@ -110,13 +111,19 @@ def fit(
     workers: Workers = None,
     required: Require = None,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Fit a model to data and keep the run in a folder. Ctrl-C saves; --resume continues."""
     if data is None or (resume and holds_run(data)):
         if not resume:
             raise DataError("DATA: is missing. Give a data file, or --resume and the folder of a run.")
-        _lengthen(out if data is None else data, epochs, set_, log, quiet=quiet, as_json=json)
+        _refuse_others(
+            domain=domain, groups=groups, time=time, factor=factor, modality=modality, ids=ids, category=category, drop=drop,
+            roles=roles, latents=latents, nodes=nodes, restarts=restarts, certify=certify, require=required, seed=seed,
+            engine=engine, workers=workers,
+        )  # fmt: skip
+        _lengthen(out if data is None else data, epochs, set_, log, max_gb, quiet=quiet, as_json=json)
         return
     needed = demanded(required)
     certify = certify or bool(needed)
@@ -165,8 +172,25 @@ def fit(
     require(certificate, needed)
 
 
+def _refuse_others(**given: object) -> None:
+    """Refuse what a run that goes on keeps: an option that changes nothing must not be taken for one that does."""
+    for option, value in given.items():
+        if value:
+            raise DataError(
+                f"--{option}: a run that goes on keeps its data and options. With --resume and the folder alone, give --epochs and "
+                f"--set learning_rate=... at most; leave --{option} out, or fit anew into another folder."
+            )
+
+
 def _lengthen(
-    run: Path, epochs: int | None, set_: list[str] | None, log: Path | None, *, quiet: bool, as_json: bool
+    run: Path,
+    epochs: int | None,
+    set_: list[str] | None,
+    log: Path | None,
+    max_gb: float | None,
+    *,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Go on with a run as it was begun; only its length and its rate may be others."""
     if not holds_run(run):
@@ -181,7 +205,7 @@ def _lengthen(
     strange = set(origin) - ROLE_NAMES
     if strange:
         raise DataError(f"--resume: {run} was fitted with {sorted(strange)[0]!r}. Give the data file and its options.")
-    rows = read(path, **origin)
+    rows = read(path, **origin, max_gb=max_gb)
     if aside is not None:
         rows = rows.split(1 - aside, aside, seed=model.seed)[0]
     chosen = settings_for(model.get_params(deep=True), set_, type(model).__name__)

@@ -11,6 +11,7 @@ import jax
 import typer
 
 import latentry
+from latentry.cli.devices import Device
 from latentry.cli.options import (
     AsJson,
     Categories,
@@ -25,6 +26,7 @@ from latentry.cli.options import (
     answer,
     parts,
 )
+from latentry.cli.wording import in_options
 from latentry.data import Dataset, Seen, read, survey
 from latentry.errors import DataError, nearest
 from latentry.models import MODELS, read_model_files
@@ -50,6 +52,7 @@ def info(
         str,
         typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
     ] = "vae",
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Say what a run folder, a data file, or this installation holds, and what a fit to the data would cost."""
@@ -70,15 +73,16 @@ def info(
 def _file(path: Path, asked: Mapping[str, Any], model: str, *, as_json: bool) -> None:
     """Show the parts of a file, the data that they make, and what a fit would cost; or why they make none."""
     seen = survey(path, **asked)
-    lines = [f"{part.name:<20} {part.holds}\n{'':<20} → {part.reads}{_to_change(part)}" for part in seen]
-    result: dict[str, Any] = {"parts": {part.name: {"holds": part.holds, "reads": part.reads} for part in seen}}
+    read_as = {part.name: in_options(part.reads) for part in seen}
+    lines = [f"{part.name:<20} {part.holds}\n{'':<20} → {read_as[part.name]}{_to_change(part)}" for part in seen]
+    result: dict[str, Any] = {"parts": {part.name: {"holds": part.holds, "reads": read_as[part.name]} for part in seen}}
     try:
         data = read(path, **asked)
     except DataError as why:
         if not seen:
             raise
-        result["problem"] = str(why)
-        lines += ["", f"These cannot be read together as they are: {why}"]
+        result["problem"] = in_options(str(why))
+        lines += ["", f"These cannot be read together as they are: {in_options(str(why))}"]
     else:
         cost = _cost(model, data)
         result |= {"rows": len(data), **data.layout.to_json(), "fit": cost}

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, answer, pick
 from latentry.data import read, read_columns
 from latentry.errors import DataError
@@ -49,6 +50,7 @@ def mi(
         typer.Option(help="Time of each row: an npy file, or a column of the table; 'rows' for their own order."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Estimate the mutual information of two sets of columns, whatever their units, with an interval."""
@@ -119,4 +121,7 @@ def _columns(table: Path, x: str | None, y: str | None, given: str | None) -> Bl
 
 
 def _together(columns: list[np.ndarray]) -> np.ndarray:
+    texts = {column.dtype.kind in "OU" for column in columns}
+    if texts == {True, False}:  # numbers beside labels: NumPy would write all of them as text
+        columns = [column.astype(object) for column in columns]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)

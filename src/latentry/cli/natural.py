@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, answer, pick
 from latentry.data import read_columns
 from latentry.errors import DataError
@@ -44,6 +45,7 @@ def natural(
         bool, typer.Option("--require", help="Exit with 1 unless the latent is certified or supported.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Judge whether a latent is natural: it mediates between the observables, and each of them alone determines it.

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, Quiet, answer
 from latentry.errors import DataError, MissingExtra
 from latentry.sweeps import ManyFits, Sweep, fit_many, read_sweep, search
@@ -31,6 +32,7 @@ def sweep(
     ] = None,
     trials: Annotated[int | None, typer.Option(help="For --search: how many trials; as the file says, or 20.")] = None,
     quiet: Quiet = False,
+    device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Fit models × data × seeds × parameters, as a file says, at once on any engine, and write one table."""

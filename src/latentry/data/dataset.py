@@ -8,13 +8,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType, MappingProxyType
-from typing import Any, TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data.cells import is_missing, row_names
+from latentry.data.cells import row_names
 from latentry.data.columns import Coding, recoded
+from latentry.data.dataset_checks import (
+    by_name,
+    check_names,
+    common_rows,
+    factor_values,
+    known,
+    read_only,
+    rows_match,
+    some_modality_everywhere,
+)
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.frames import aligned, in_order, reordered_mask
@@ -67,7 +77,8 @@ class Dataset:
         rows: Names of the rows.
         ids: The column of data frames that names their rows; frames that have it are paired by it.
         columns: For a modality, the names of its features.
-        coding: For a modality, how its columns become numbers: that of another dataset, where both are to be read alike.
+        coding: For a modality, how its columns become numbers: that of another dataset, where both are to be read alike. Columns
+            may then be missing in every row.
 
     Arrays are not copied: a dataset cannot be changed through itself, but do not change the arrays it was made of.
 
@@ -94,8 +105,8 @@ class Dataset:
         if is_annotated(modalities):
             self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
             return
-        named = _by_name(modalities)
-        _check_names(named)
+        named = by_name(modalities)
+        check_names(named)
         wanted = names_of(domain=domain, groups=groups, time=time, ids=ids, factors=factors)
         taken = taken_out(named, wanted)
         given = dict(taken.modalities)
@@ -108,10 +119,14 @@ class Dataset:
         rows = row_names(np.asarray(parts["ids"])) if rows is None and ids is not None else rows
         masks = {n: reordered_mask(n, mask, given.get(n), named.get(n)) for n, mask in (observed or {}).items()}
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
-        _known("observed", masks, named)
-        _known("columns", labels, named)
+        known("observed", masks, named)
+        known("columns", labels, named)
         rules = coding or {}
-        parsed = {n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ())) for n, raw in named.items()}
+        of_a_fit = coding is not None
+        parsed = {
+            n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ()), of_a_fit=of_a_fit)
+            for n, raw in named.items()
+        }
         self._set(parsed, parts["domain"], parts["groups"], parts["time"], factors, labelled if rows is None else rows)
 
     def _copy(self, other: Dataset) -> None:
@@ -127,17 +142,17 @@ class Dataset:
         factors: Mapping[str, ArrayLike] | None,
         rows: Iterable[str] | None,
     ) -> None:
-        count = _common_rows(parsed)
-        _some_modality_everywhere(parsed)
+        count = common_rows(parsed)
+        some_modality_everywhere(parsed)
         names = {name: part.columns for name, part in parsed.items() if part.columns is not None}
         fields = {
             "values": MappingProxyType({name: _frozen(part.values) for name, part in parsed.items()}),
             "observed": MappingProxyType({name: _frozen(part.observed) for name, part in parsed.items()}),
-            "domain": None if domain is None else _rows_match("domain", Domain.of(domain), count),
-            "groups": None if groups is None else _read_only(group_labels(groups, count)),
-            "time": None if time is None else _read_only(time_values(time, count)),
-            "factors": MappingProxyType({str(k): _factor(k, v, count) for k, v in (factors or {}).items()}),
-            "rows": None if rows is None else _rows_match("rows", tuple(map(str, rows)), count),
+            "domain": None if domain is None else rows_match("domain", Domain.of(domain), count),
+            "groups": None if groups is None else read_only(group_labels(groups, count)),
+            "time": None if time is None else read_only(time_values(time, count)),
+            "factors": MappingProxyType({str(k): factor_values(k, v, count) for k, v in (factors or {}).items()}),
+            "rows": None if rows is None else rows_match("rows", tuple(map(str, rows)), count),
             "columns": MappingProxyType(names),
             "numbering": None,
             "coding": MappingProxyType({name: part.coding for name, part in parsed.items() if part.coding}),
@@ -180,7 +195,7 @@ class Dataset:
         """
         if not isinstance(key, str):
             rows = key[0] if isinstance(key, tuple) and key[1:] == (...,) else key
-            return self.take(chosen_rows(rows, len(self)))
+            return self.take(chosen_rows(self._truths_in_order(rows), len(self)))
         if key not in self.values:
             raise DataError(f"data[{key!r}]: there is no such modality{nearest(key, self.values)}")
         return self.values[key]
@@ -234,15 +249,15 @@ class Dataset:
         """Return chosen rows; arrays on disk stay there.
 
         Args:
-            rows: Numbers of rows, or a boolean for each.
+            rows: Numbers of rows, or a boolean for each; booleans of pandas that have an index say by it which row they mean.
 
         Returns:
             A dataset of these rows, in this order.
 
         Raises:
-            DataError: If no row is chosen.
+            DataError: If no row is chosen, and for what are no numbers of these rows.
         """
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        chosen = np.arange(len(self))[chosen_rows(self._truths_in_order(rows), len(self), "take")]
         if chosen.size == 0:
             raise DataError(
                 f"rows of shape {np.shape(rows)}: no row was chosen. Give numbers of rows, or booleans with a True."
@@ -257,6 +272,10 @@ class Dataset:
             rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
             numbering=None if self.numbering is None else self.numbering.take(chosen),
         )
+
+    def _truths_in_order(self, rows: _Given) -> _Given:
+        """Return truth values in the order of the rows; numbers of rows mean places, whatever their index."""
+        return self.in_order("take", rows) if str(getattr(rows, "dtype", "")) in ("bool", "boolean") else rows
 
     def cells_observed(self, name: str) -> np.ndarray | None:
         """Return which cells of a modality were observed.
@@ -328,7 +347,7 @@ class Dataset:
         array([3, 1], dtype=int32)
         """
         given = np.full(len(self), OBSERVATION) if experiments is None else np.asarray(experiments)
-        codes = _rows_match("experiments", given.astype(np.int32), len(self))
+        codes = rows_match("experiments", given.astype(np.int32), len(self))
         return self._with(self.values, numbering=Numbering(np.arange(len(self), dtype=np.int32), codes))
 
     def split(self, *fractions: float, seed: int = 0, group: LabelsLike | None = None) -> tuple[Dataset, ...]:
@@ -431,7 +450,7 @@ class Dataset:
         if domain is None:
             return self._with(self.values, domain=None)
         given = self.in_order("domain", domain)
-        return self._with(self.values, domain=_rows_match("domain", Domain.of(given), len(self)))
+        return self._with(self.values, domain=rows_match("domain", Domain.of(given), len(self)))
 
     def in_order(self, what: str, values: _Given) -> _Given:
         """Return values in the order of the rows, where they are a pandas object whose index names the same rows.
@@ -463,8 +482,8 @@ class Dataset:
         count = len(self)
         return self._with(
             self.values,
-            groups=self.groups if groups is None else _read_only(group_labels(self.in_order("groups", groups), count)),
-            time=self.time if time is None else _read_only(time_values(self.in_order("time", time), count)),
+            groups=self.groups if groups is None else read_only(group_labels(self.in_order("groups", groups), count)),
+            time=self.time if time is None else read_only(time_values(self.in_order("time", time), count)),
         )
 
     def select(self, *names: str) -> Dataset:
@@ -539,7 +558,7 @@ class Dataset:
         Returns:
             A dataset whose rows are called so.
         """
-        return self._with(self.values, rows=_rows_match("rows", tuple(map(str, names)), len(self)))
+        return self._with(self.values, rows=rows_match("rows", tuple(map(str, names)), len(self)))
 
     def with_absent(self, shapes: Mapping[str, tuple[int, ...]]) -> Dataset:
         """Return the same rows with more modalities, none of which was observed.
@@ -606,7 +625,7 @@ class Dataset:
         """
         chosen = self.only_name("frame") if name is None else name
         table = np.asarray(self[chosen] if values is None else values)
-        return as_native_frame(self, chosen, table, library)
+        return as_native_frame(self.layout, self.rows, chosen, table, library)
 
     def only_name(self, what: str) -> str:
         """Return the name of the only modality.
@@ -669,23 +688,9 @@ def _from_annotated(
     values: Any = {role: None if role in names else value for role, value in called.items() if role != "domain"}
     found = found.with_groups(**values)
     if isinstance(factors, Mapping):
-        truths = {str(k): _factor(k, v, len(found)) for k, v in factors.items()}
+        truths = {str(k): factor_values(k, v, len(found)) for k, v in factors.items()}
         found = found._with(found.values, factors={**found.factors, **truths})
     return found
-
-
-def _by_name(modalities: RowsLike | Mapping[str, RowsLike]) -> dict[str, RowsLike]:
-    if not isinstance(modalities, Mapping) or hasattr(modalities, "nnz"):  # some sparse matrices are mappings
-        return {"x": cast(RowsLike, modalities)}
-    if not modalities:
-        raise DataError("modalities={}: a Dataset has at least one modality. Give an array, or arrays by name.")
-    return dict(modalities)
-
-
-def _check_names(names: Iterable[object]) -> None:
-    for name in names:
-        if not isinstance(name, str) or not name or name.startswith("@") or set(name) & set("/:"):
-            raise DataError(f"modality {name!r}: not a name. Give text without / or : that does not begin with @.")
 
 
 def _bytes(piece: np.ndarray) -> bytes:
@@ -693,59 +698,7 @@ def _bytes(piece: np.ndarray) -> bytes:
 
 
 def _frozen(part: object) -> object:
-    return _read_only(part) if isinstance(part, np.ndarray) and not isinstance(part, np.memmap) else part
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _common_rows(parsed: dict[str, Modality]) -> int:
-    counts = {name: part.values.shape[0] for name, part in parsed.items()}
-    first = next(iter(counts))
-    for name, count in counts.items():
-        if count != counts[first]:
-            raise DataError(
-                f"modality {name!r}: has {count} rows but {first!r} has {counts[first]}. "
-                "Give one row per sample in each, with None where it was not measured."
-            )
-    return counts[first]
-
-
-def _some_modality_everywhere(parsed: dict[str, Modality]) -> None:
-    nowhere = np.flatnonzero(~np.any([part.observed for part in parsed.values()], axis=0))
-    if nowhere.size:
-        shown = ", ".join(map(str, nowhere[:5])) + (", …" if nowhere.size > 5 else "")
-        raise DataError(
-            f"modalities: {nowhere.size} row{'s are' if nowhere.size > 1 else ' is'} missing in every modality "
-            f"(all NaN or None): row {shown}. Drop them."
-        )
-
-
-def _rows_match(what: str, values: _Counted, count: int) -> _Counted:
-    if len(values) != count:
-        raise DataError(f"{what}: has {len(values)} entries for {count} rows. Give one per row.")
-    return values
-
-
-def _factor(name: str, raw: ArrayLike, count: int) -> np.ndarray:
-    array = np.asarray(raw)
-    if array.dtype == object:
-        gap = next((i for i, value in enumerate(array.tolist()) if is_missing(value)), None)
-        if gap is not None:
-            raise DataError(f"factor {name!r}: missing at row {gap}. Give it for every row, or leave it out.")
-        array = np.array(array.tolist())
-    if array.dtype.kind not in "biufU":
-        raise DataError(f"factor {name!r}: dtype {array.dtype} is neither. Give numbers or strings.")
-    return _read_only(_rows_match(f"factor {name!r}", array, count))
-
-
-def _known(argument: str, given: Iterable[str], names: Iterable[str]) -> None:
-    for name in given:
-        if name not in names:
-            raise DataError(f"{argument}[{name!r}]: there is no such modality{nearest(str(name), map(str, names))}")
+    return read_only(part) if isinstance(part, np.ndarray) and not isinstance(part, np.memmap) else part
 
 
 # What a model takes as data: rows of one modality, several modalities by name, or a dataset.

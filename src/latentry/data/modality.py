@@ -40,6 +40,8 @@ def read_modality(
     mask: ArrayLike | None = None,
     columns: tuple[str, ...] | None = None,
     coding: Sequence[Coding] = (),
+    *,
+    of_a_fit: bool = False,
 ) -> Modality:
     """Check one modality and mark what is missing: None, NaN, or what ``mask`` says.
 
@@ -49,6 +51,7 @@ def read_modality(
         mask: Booleans, (rows,) or of the shape of the values, True where observed.
         columns: Names of the features; a data frame has its own.
         coding: How columns of a table become numbers, where that is known; of an array, how its columns came to be.
+        of_a_fit: Whether a fit knows these columns: then one may be missing in every row.
 
     Returns:
         Values, a mask of what was observed, names of features, and how these became numbers.
@@ -75,7 +78,7 @@ def read_modality(
     observed, partial = _mark_missing(name, values, observed, columns)
     if not observed.any():
         raise DataError(f"modality {name!r}: missing in every row. Leave it out.")
-    if partial:
+    if partial and not of_a_fit:
         _check_never_observed(name, values, observed, columns)
     return Modality(values, observed, columns, used, partial)
 
@@ -248,4 +251,6 @@ def _check_never_observed(name: str, values: StoredRows, observed: np.ndarray, c
         known |= (~np.isnan(piece) & observed[start : start + len(piece), None]).any(axis=0)
     if not known.all():
         empty = place_in_row(values.shape[1:], int(np.argmin(known)), columns)
-        raise DataError(f"modality {name!r}: {empty} is missing in every row. Leave it out.")
+        raise DataError(
+            f"modality {name!r}: {empty} is missing in every row. Leave it out; or hand the rows themselves to a fitted model."
+        )

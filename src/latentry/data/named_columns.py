@@ -11,7 +11,7 @@ import numpy as np
 from latentry.data.frames import as_frame, places_in_order, row_labels
 from latentry.errors import DataError, nearest
 
-__all__ = ["Taken", "names_of", "taken_out"]
+__all__ = ["Taken", "names_of", "taken_out", "without_columns"]
 
 
 class Taken(NamedTuple):
@@ -70,6 +70,20 @@ def taken_out(modalities: Mapping[str, object], wanted: Mapping[str, Sequence[st
     used = {column for columns in wanted.values() for column in columns}
     left = {name: _without(frame, used).to_native() for name, frame in frames.items()}
     return Taken({name: left.get(name, raw) for name, raw in modalities.items()}, beside, labels)
+
+
+def without_columns(raw: Any, names: Sequence[str]) -> Any:
+    """Return a frame without some columns; what is no frame stays as it is.
+
+    Args:
+        raw: Rows of any kind.
+        names: Of columns, which need not be there.
+
+    Returns:
+        A frame of the same library.
+    """
+    frame = as_frame("x", raw) if names else None
+    return _without(frame, set(names)).to_native() if isinstance(frame, nw.DataFrame) else raw
 
 
 def _paired(

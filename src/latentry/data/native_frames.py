@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 
 from latentry.data.columns import Coding, decoded
+from latentry.data.layout import Layout
 from latentry.data.raw_columns import RawColumn
 from latentry.errors import DataError
-
-if TYPE_CHECKING:
-    from latentry.data.dataset import Dataset
 
 __all__ = ["as_native_frame"]
 
 
-def as_native_frame(data: Dataset, name: str, table: np.ndarray, library: str) -> Any:
+def as_native_frame(layout: Layout, named: tuple[str, ...] | None, name: str, table: np.ndarray, library: str) -> Any:
     """Return numbers as a data frame.
 
     Args:
-        data: Knows the columns of the modality, and the names of the rows.
+        layout: Knows the columns of the modality.
+        named: Names of rows, which count where there are as many.
         name: Of the modality.
         table: Rows of numbers, as the modality has them.
         library: Of the frame.
@@ -32,15 +31,15 @@ def as_native_frame(data: Dataset, name: str, table: np.ndarray, library: str) -
     Raises:
         DataError: For numbers of another shape, and a library that is not there.
     """
-    if table.ndim != 2 or table.shape[1:] != data[name].shape[1:]:
+    if table.ndim != 2 or table.shape[1:] != layout.shape(name):
         raise DataError(
-            f"values of shape {table.shape}: not rows of {name!r}, which have the shape {data[name].shape[1:]}. Give a table."
+            f"values of shape {table.shape}: not rows of {name!r}, which have the shape {layout.shape(name)}. Give a table."
         )
-    names = data.columns.get(name) or tuple(f"{name}{place}" for place in range(table.shape[1]))
-    rules = data.coding.get(name) or tuple(Coding(column, "number") for column in names)
+    names = dict(layout.columns).get(name) or tuple(f"{name}{place}" for place in range(table.shape[1]))
+    rules = dict(layout.coding).get(name) or tuple(Coding(column, "number") for column in names)
     raws = decoded(table, rules)
     columns = {raw.name: _cells(raw) for raw in raws}
-    rows = data.rows if data.rows is not None and len(table) == len(data) else None
+    rows = named if named is not None and len(table) == len(named) else None
     if library != "pandas" and rows is not None:
         columns = {"row": np.array(rows, dtype=object), **columns}
     cells = {name: part.tolist() if part.dtype == object else part for name, part in columns.items()}

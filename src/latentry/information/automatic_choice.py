@@ -12,6 +12,7 @@ copula that reads too much.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import special
@@ -39,6 +40,7 @@ from latentry.information.drawn_rows import (
 from latentry.information.gaussian import gaussian_information
 from latentry.information.hidden_dependence import hidden_dependence
 from latentry.information.label_choice import counts_answer, label_answer
+from latentry.information.labels_beside import beside_labels_answer
 from latentry.information.mixed_variables import mesner_shalizi_local, ross_local
 from latentry.information.questions import Answer, Question
 from latentry.information.ranks import folds, ranks_within, uniforms
@@ -72,6 +74,8 @@ def auto_answer(question: Question) -> Answer:
         return counts_answer(question)
     if _one_label(question):
         return label_answer(question)
+    if any(b.digits for b in question.blocks):
+        return beside_labels_answer(question, auto_answer, partial(mixed_answer, every_row=False))
     if not any(kinds) and question.given is None and has_atoms(question):
         return atom_answer(question)
     tied = any(repeats(c) for b in question.blocks for c in b.values.T)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data import LARGEST, aligned
+from latentry.data import LARGEST, aligned, joined_columns
 from latentry.errors import DataError, nearest
+from latentry.information.mixed_columns import MixedColumns, mixed_columns
+from latentry.information.mixed_variables import category_columns
 
 __all__ = ["Block", "as_blocks", "codes", "declared_roles"]
 
@@ -19,11 +21,15 @@ ROLES = ("x", "y", "given")
 
 @dataclass(frozen=True)
 class Block:
-    """A variable: n rows of d columns. Discrete blocks hold a single column of integer codes."""
+    """A variable: n rows of d columns. Discrete blocks hold a single column of integer codes.
+
+    Where labels stand beside numbers, the last columns are the digits of the code of the labels, at distance 0 or 1.
+    """
 
     name: str
     values: Array
     discrete: bool = False
+    digits: int = 0
 
     @property
     def n(self) -> int:
@@ -79,7 +85,7 @@ def as_blocks(
         DataError: If a variable cannot be used; it names variable, row and column.
     """
     declared = None if discrete is None else declared_roles(discrete)
-    arguments, _ = aligned({"x": x, "y": y, "given": given})
+    arguments, _ = aligned({role: joined_columns(role, v) for role, v in zip(ROLES, (x, y, given), strict=True)})
     blocks = tuple(_block(v, name, declared) for name, v in arguments.items() if v is not None)
     for block in blocks[1:]:
         if block.n != blocks[0].n:
@@ -119,6 +125,9 @@ def declared_roles(discrete: Iterable[str], roles: tuple[str, ...] = ROLES) -> f
 
 
 def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Block:
+    mixed = mixed_columns(values, name) if declared is None else None
+    if mixed is not None:
+        return _mixed(mixed, name)
     rows = _rows(values, name)
     _check_shape(rows, name)
     if rows.dtype.kind == "c":
@@ -128,6 +137,17 @@ def _block(values: ArrayLike, name: str, declared: frozenset[str] | None) -> Blo
         _refuse_missing(rows, name)
         return Block(name, codes(rows)[:, None], discrete=True)
     return Block(name, _real(rows, name), discrete=False)
+
+
+def _mixed(columns: MixedColumns, name: str) -> Block:
+    """Return numbers with the digits of labels beside them; labels alone as codes."""
+    if columns.labels is None:
+        return Block(name, _real(columns.numbers, name))
+    labels = codes(columns.labels)
+    if not columns.numbers.size:
+        return Block(name, labels[:, None], discrete=True)
+    digits = category_columns(labels)
+    return Block(name, np.hstack([_real(columns.numbers, name), digits]), digits=digits.shape[1])
 
 
 def _all_text(rows: Array) -> bool:
@@ -169,6 +189,11 @@ def _refuse_missing(labels: Array, name: str) -> None:
 
 
 def _check_shape(rows: Array, name: str) -> None:
+    if rows.ndim == 0 and rows.dtype.kind == "U":
+        text = str(rows)
+        raise DataError(
+            f"{name}={text!r}: is a single text, and not rows. If it is an estimator, say estimator={text!r}."
+        )
     if rows.ndim != 2:
         raise DataError(
             f"{name}: it has {rows.ndim} dimensions. Give one row per observation and one column per value."
@@ -185,7 +210,7 @@ def _real(rows: Array, name: str) -> Array:
         if isinstance(value, str | bytes):  # even "1.5": text may be codes
             raise DataError(
                 f"{name}: it holds text ({str(value)!r} at row {row}, column {column}). Declare it with discrete=({name!r},) to "
-                "count categories, or convert it to numbers."
+                "count categories (estimator='auto' and 'mixed' do), or convert it to numbers."
             )
     try:
         rows = rows.astype(np.float64) if rows.dtype == object else rows

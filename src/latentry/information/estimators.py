@@ -87,7 +87,9 @@ def _binned(question: Question) -> Answer:
     def boxes(block: Block) -> Array:
         if block.discrete:
             return block.values[:, 0]
-        return bin_codes(normalise(block.values, name), options.bins or default_bins(block.n, block.d))
+        numbers, digits = np.split(block.values, [block.d - block.digits], axis=1)
+        boxed = bin_codes(normalise(numbers, name), options.bins or default_bins(block.n, numbers.shape[1]))
+        return codes(np.column_stack([boxed, digits])) if block.digits else boxed
 
     value = discrete_information(*map(boxes, question.blocks), correction=options.correction)
     return Answer(value, "binned", name)
@@ -136,7 +138,11 @@ def without_constant_columns(question: Question) -> Question:
     def trim(block: Block) -> Block:
         if block.discrete or block.constant:
             return block
-        return replace(block, values=block.values[:, np.ptp(block.values, axis=0) > 0])
+        kept = np.ptp(block.values, axis=0) > 0
+        numbers = block.d - block.digits
+        if not kept[:numbers].any():  # labels alone are left
+            return Block(block.name, codes(block.values)[:, None], discrete=True)
+        return replace(block, values=block.values[:, kept], digits=int(kept[numbers:].sum()))
 
     given = None if question.given is None or question.given.constant else trim(question.given)
     return replace(question, x=trim(question.x), y=trim(question.y), given=given)

@@ -9,7 +9,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data import aligned
+from latentry.data import aligned, joined_columns
 from latentry.errors import DataError
 from latentry.information.blocks import as_blocks
 from latentry.information.cautions import constant_caution
@@ -81,7 +81,8 @@ def independence_test(
     check_names(estimator, normalize)
     if not (isinstance(permutations, Integral) and permutations >= 1):
         raise DataError(f"permutations={permutations!r}: they leave nothing to compare with. Give 99 or more.")
-    parts, _ = aligned({"x": x, "y": y, "given": given, "groups": groups, "time": time})
+    given_rows = {name: joined_columns(name, rows) for name, rows in (("x", x), ("y", y), ("given", given))}
+    parts, _ = aligned({**given_rows, "groups": groups, "time": time})
     blocks = as_blocks(parts["x"], parts["y"], parts["given"], label_roles(estimator, discrete))
     question = Question(*blocks, options=Options(normalize, k, seed=seed))
     if constant_caution(question):

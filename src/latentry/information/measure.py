@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latentry.data import aligned
+from latentry.data import aligned, joined_columns
 from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import as_blocks
@@ -57,7 +57,8 @@ def mutual_information(
     columns; the trained estimators grow with steps.
 
     Args:
-        x: rows of the first variable, one column or several. Rows of pandas objects are paired by their index.
+        x: rows of the first variable, one column or several; a list of series is a table. Rows of pandas objects are paired by
+            their index. Numbers and dates may stand beside labels: text, categories and truth values.
         y: rows of the second.
         given: rows of the condition z, if any.
         estimator: "auto" weighs candidates on held-out rows; "ksg" (= "ksg1"), "ksg2", "gaussian", "student", "binned", "discrete",
@@ -96,7 +97,8 @@ def mutual_information(
     check_names(estimator, normalize)
     check_confidence(confidence)
     check_units(units)
-    parts, _ = aligned({"x": x, "y": y, "given": given, "groups": groups, "time": time})
+    blocks = {name: joined_columns(name, rows) for name, rows in (("x", x), ("y", y), ("given", given))}
+    parts, _ = aligned({**blocks, "groups": groups, "time": time})
     question = Question(
         *as_blocks(parts["x"], parts["y"], parts["given"], label_roles(estimator, discrete)),
         options=Options(normalize, k, bins, correction, scan_scale, seed, steps, units),

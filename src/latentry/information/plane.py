@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data import aligned
 from latentry.errors import DataError
 from latentry.evidence import Estimate
 from latentry.html_text import escaped
@@ -127,6 +128,10 @@ def information_plane(
     if not activations:
         raise DataError("activations={}: nothing was recorded. Give a mapping from epoch to the layers recorded then.")
     common = {"normalize": normalize, "units": units, "bins": bins, "correction": correction, "k": k, "seed": seed}
+    parts, _ = aligned(
+        {"x": x, "y": y, "groups": groups, "time": time}
+    )  # layers have no index: they are in the order of x
+    x, y, groups, time = parts["x"], parts["y"], parts["groups"], parts["time"]
     labels = _labels(x, y, discrete)
 
     def inform(left: ArrayLike, right: ArrayLike, roles: tuple[str, ...]) -> Estimate:

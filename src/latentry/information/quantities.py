@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data import aligned, joined_columns
 from latentry.errors import DataError, nearest
 from latentry.evidence import Estimate, check_units
 from latentry.information.blocks import Block, as_blocks
@@ -69,10 +71,19 @@ def entropy(
     if estimator is not None:
         _check_rule(estimator, rules)
         discrete = estimator == "discrete"
+    x, groups, time = _in_one_order(x, groups, time)
     (block,) = as_blocks(x, discrete=None if discrete is None else ("x",) if discrete else ())
+    if block.digits:
+        raise DataError("x: it holds numbers and labels, whose entropies have no sum. Give the columns of one kind.")
     name = estimator or ("discrete" if block.discrete else "knn")
     found = _found(block, groups, time, seed)
     return _with_interval(rules[name], block, name, units, confidence, seed, k if name == "knn" else 1, found)
+
+
+def _in_one_order(x: ArrayLike, groups: ArrayLike | None, time: ArrayLike | bool | None) -> tuple[Any, Any, Any]:
+    """Return rows, groups and time with their rows in the order of the first one that has an index."""
+    parts, _ = aligned({"x": joined_columns("x", x), "groups": groups, "time": time})
+    return parts["x"], parts["groups"], parts["time"]
 
 
 def _check_rule(name: str, rules: dict[str, Rule]) -> None:
@@ -193,6 +204,7 @@ def total_correlation(
         raise DataError(
             "normalize='whiten': it removes the very dependence that total correlation measures. Use 'std'."
         )
+    x, groups, time = _in_one_order(x, groups, time)
     (block,) = as_blocks(x, discrete=())
     if block.d < 2:
         raise DataError("x: it has 1 column, and total correlation compares columns. Give two or more.")
@@ -244,7 +256,9 @@ def pairwise(
     >>> bool(table[0, 1] > 0.2), bool(table[0, 2] < 0.1), bool(np.isnan(table[0, 0]))
     (True, True, True)
     """
-    blocks = as_blocks(x, y, discrete=())
+    parts, _ = aligned({"x": joined_columns("x", x), "y": joined_columns("y", y), "groups": groups, "time": time})
+    groups, time = parts["groups"], parts["time"]
+    blocks = as_blocks(parts["x"], parts["y"], discrete=())
     left, right = blocks[0].values, blocks[-1].values
 
     def information(i: int, j: int) -> float:

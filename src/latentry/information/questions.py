@@ -105,7 +105,7 @@ class Question:
         return f"{nats / NATS_PER_UNIT[self.options.units]:.3f} {self.options.units}"
 
     def numbers(self, name: str) -> tuple[Array, ...]:
-        """Return the blocks as normalised columns; labels become columns at distance 0 or 1.
+        """Return the blocks as normalised columns; labels become columns at distance 0 or 1, also beside numbers.
 
         Args:
             name: Of the normaliser.
@@ -113,7 +113,16 @@ class Question:
         Returns:
             Columns of each block.
         """
-        return tuple(category_columns(b.values[:, 0]) if b.discrete else normalise(b.values, name) for b in self.blocks)
+        return tuple(_columns(block, name) for block in self.blocks)
+
+
+def _columns(block: Block, normaliser: str) -> Array:
+    if block.discrete:
+        return category_columns(block.values[:, 0])
+    if not block.digits:
+        return normalise(block.values, normaliser)
+    numbers, digits = np.split(block.values, [block.d - block.digits], axis=1)
+    return np.hstack([normalise(numbers, normaliser), digits])
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def _written(question: Question, estimator: str, shuffle: Callable[[], Array], c
     about = {
         "place": str(place),
         "estimator": estimator,
-        "blocks": [[block.name, block.discrete] for block in question.blocks],
+        "blocks": [[block.name, block.discrete, block.digits] for block in question.blocks],
         "options": asdict(question.options),
     }
     ends = np.linspace(0, count, min(_PIECES, count) + 1).astype(int).tolist()
@@ -95,8 +95,8 @@ def shuffled_values_text(text: str) -> str:
     given = json.loads(text)
     place = Path(given["place"])
     blocks = [
-        Block(name, np.load(place / f"{number}.npy"), discrete)
-        for number, (name, discrete) in enumerate(given["blocks"])
+        Block(name, np.load(place / f"{number}.npy"), discrete, digits)
+        for number, (name, discrete, digits) in enumerate(given["blocks"])
     ]
     question = Question(*blocks, options=Options(**given["options"]))
     drawn = np.load(place / "shuffles.npy", mmap_mode="r")[given["from"] : given["to"]]

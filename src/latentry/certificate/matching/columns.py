@@ -86,10 +86,12 @@ def as_given(latents: LatentsElsewhere) -> LatentColumns:
     """
     if isinstance(latents, GaussianChannel | CategoricalChannel):
         return _of_channel(latents)
-    if isinstance(latents, NamedColumns):
-        named = {str(name): column for name, column in latents.items()}
-        return LatentColumns(tuple(named), as_columns("latents", named))
-    return _of_channel(channel_from_array(latents))
+    if not isinstance(latents, NamedColumns):
+        return _of_channel(channel_from_array(latents))
+    if len(getattr(latents, "shape", ())) == 1:  # the items of a series are its rows
+        return _of_channel(channel_from_array(np.asarray(latents)))
+    named = {str(name): column for name, column in latents.items()}
+    return LatentColumns(tuple(named), as_columns("latents", named))
 
 
 def _of_channel(channel: Channel) -> LatentColumns:

@@ -9,7 +9,7 @@ import numpy as np
 from latentry.certificate.audits.explained_variance import jackknife_blocks
 from latentry.certificate.given import Columns, as_dataset, check_given, rows_new_to_all
 from latentry.certificate.matching.alignment import Alignment, align
-from latentry.certificate.matching.columns import LatentColumns, LatentsToMatch, as_given, encoded
+from latentry.certificate.matching.columns import LatentColumns, LatentsElsewhere, LatentsToMatch, as_given, encoded
 from latentry.certificate.matching.matching import Matching, Outcome, Partner
 from latentry.certificate.matching.pairing import (
     agreement_of,
@@ -21,7 +21,7 @@ from latentry.certificate.matching.pairing import (
 from latentry.certificate.side_by_side import by_name
 from latentry.certificate.splitting import FEWEST
 from latentry.contracts import HasChannel, KeepsFitRecord
-from latentry.data import Dataset
+from latentry.data import Dataset, paired_rows
 from latentry.errors import DataError
 from latentry.evidence import Estimate
 from latentry.identifiability import assigned
@@ -112,7 +112,10 @@ def _latents_of_rows(
     learned = {name: one for name, one in sources.items() if isinstance(one, HasChannel)}
     if data is None and learned:
         raise DataError(f"data: {next(iter(learned))} is a model, which encodes rows. Give them.")
-    given = {name: as_given(one) for name, one in sources.items() if not isinstance(one, HasChannel)}
+    elsewhere = {name: one for name, one in sources.items() if not isinstance(one, HasChannel)}
+    if data is None:
+        elsewhere = paired_rows(elsewhere)
+    given = {name: as_given(one if data is None else _in_order_of(data, one)) for name, one in elsewhere.items()}
     if data is None:
         _check_lengths(given)
         return given, None, _as_given(len(next(iter(given.values())).table))
@@ -122,6 +125,12 @@ def _latents_of_rows(
     fresh = data.take(rows)
     columns = {name: given[name].take(rows) if name in given else encoded(learned[name], fresh) for name in sources}
     return columns, fresh.units, about
+
+
+def _in_order_of(data: Dataset, latents: LatentsElsewhere) -> LatentsElsewhere:
+    if isinstance(latents, Mapping):
+        return {name: data.in_order(f"latents[{name!r}]", column) for name, column in latents.items()}
+    return data.in_order("latents", latents)
 
 
 def _check_lengths(given: Mapping[str, LatentColumns]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ class Roles:
     ids: str | None = None
     categories: tuple[str, ...] = ()  # columns of a table that hold labels, also where these are numbers
     drop: tuple[str, ...] = ()  # arrays or columns that are left out
-    coding: Mapping[str, tuple[Coding, ...]] = field(default_factory=dict)  # of a fit, for columns that it knows
+    coding: Mapping[str, tuple[Coding, ...]] | None = None  # of a fit, for columns that it knows
 
     @classmethod
     def of(
@@ -100,7 +100,7 @@ class Roles:
             chosen = {name: _names(columns) for name, columns in modalities.items()}
         elif modalities is not None:
             chosen = dict.fromkeys(_names(modalities), ())
-        rules = {name: tuple(used) for name, used in (coding or {}).items()}
+        rules = None if coding is None else {name: tuple(used) for name, used in coding.items()}
         return cls(_names(domain), chosen, _names(factors), groups, time, ids, _names(categories), _names(drop), rules)
 
     @property
@@ -262,6 +262,7 @@ def from_arrays(arrays: Mapping[str, StoredRows], roles: Roles) -> Dataset:
         time=None if roles.time is None else np.asarray(arrays[roles.time]),
         factors={name: np.asarray(arrays[name]) for name in roles.factors},
         rows=None if roles.ids is None else row_names(np.asarray(arrays[roles.ids])),
+        coding=None if roles.coding is None else {},
     )
 
 

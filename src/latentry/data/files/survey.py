@@ -85,24 +85,28 @@ def _reads(name: str, values: np.ndarray, roles: Roles) -> tuple[str, str]:
     except DataError as problem:
         return f"cannot be read: {problem}", options(name, names=True)
     if rule.kind == "number":
-        few = len(set(values.tolist())) <= 12 and values.dtype.kind in "iu"
-        return f"numbers in {modality}", f"--category {name}" + (f", --domain {name}" if few else "")
+        return f"numbers in {modality}", options(name, numbers="whole" if values.dtype.kind in "iu" else "measured")
     return f"{str(rule).removeprefix(f'{rule.column}: ')}, in {modality}", options(name, moments=rule.kind == "date")
 
 
-def options(name: str, *, names: bool = False, moments: bool = False) -> str:
+def options(name: str, *, names: bool = False, moments: bool = False, numbers: str = "") -> str:
     """Return what to type for another reading of a column.
 
     Args:
         name: Of the column.
         names: Whether it holds names of rows.
         moments: Whether it holds dates.
+        numbers: "whole" or "measured", where it holds numbers.
 
     Returns:
         Options, separated by commas.
     """
     named = "'" + name + "'" if " " in name else name
     others = ["--time"] if moments else ["--ids", "--groups"] if names else ["--domain", "--groups", "--factor"]
+    if numbers:
+        others = (
+            ["--domain", "--time", "--factor"] if numbers == "measured" else ["--category", "--ids", *others, "--time"]
+        )
     return ", ".join(f"{option} {named}" for option in [*others, "--drop"])
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from latentry.data import paired_rows
 from latentry.errors import DataError
 from latentry.evidence import Bound, Verdict
 from latentry.identifiability.metrics.matching import Columns, as_columns, match, mcc
@@ -87,7 +88,8 @@ def agreement(latents: Sequence[Columns], *, method: str = "spearman", threshold
 
 
 def _checked(latents: Sequence[Columns]) -> list[np.ndarray]:
-    tables = [as_columns(f"latents[{i}]", z) for i, z in enumerate(latents)]
+    ordered = paired_rows({f"latents[{i}]": z for i, z in enumerate(latents)})
+    tables = [as_columns(name, z) for name, z in ordered.items()]
     for i, z in enumerate(tables):
         if z.shape != tables[0].shape:
             raise DataError(

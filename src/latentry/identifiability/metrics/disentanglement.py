@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 from latentry.data import column_scales
 from latentry.errors import DataError, nearest
 from latentry.identifiability.metrics.factors import Factor, as_factors, same_rows
-from latentry.identifiability.metrics.matching import Columns, as_columns
+from latentry.identifiability.metrics.matching import Columns, as_columns, in_one_order
 
 __all__ = ["DCI", "dci", "mig", "sap"]
 
@@ -128,6 +128,7 @@ def mig(z: Columns, s: Columns, *, bins: int = 20) -> float:
     """
     if not isinstance(bins, (int, np.integer)) or bins < 2:
         raise DataError(f"bins={bins!r}: is no number of parts. Give a whole number of at least 2.")
+    z, s = in_one_order(z, s)
     latents, factors = as_columns("z", z), as_factors(s)
     same_rows(latents, factors)
     codes = [_codes(column, bins) for column in latents.T]
@@ -175,9 +176,10 @@ def sap(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns]) -> float:
 def _both(
     z: Columns, s: Columns, fit_on: tuple[Columns, Columns]
 ) -> tuple[np.ndarray, tuple[Factor, ...], np.ndarray, tuple[Factor, ...]]:
-    latents, factors = as_columns("z", z), as_factors(s)
     if not isinstance(fit_on, tuple) or len(fit_on) != 2:
         raise DataError("fit_on: is no pair. Give (z, s) of rows other than those that are scored.")
+    (z, s), fit_on = in_one_order(z, s), in_one_order(*fit_on)
+    latents, factors = as_columns("z", z), as_factors(s)
     train, known = as_columns("fit_on z", fit_on[0]), as_factors(fit_on[1])
     same_rows(latents, factors)
     same_rows(train, known, "fit_on: ")

@@ -11,9 +11,21 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
+from latentry.data import paired_rows
 from latentry.errors import DataError, nearest
 
-__all__ = ["METHODS", "Columns", "Match", "as_columns", "assigned", "correlations", "match", "mcc", "r_squared"]
+__all__ = [
+    "METHODS",
+    "Columns",
+    "Match",
+    "as_columns",
+    "assigned",
+    "correlations",
+    "in_one_order",
+    "match",
+    "mcc",
+    "r_squared",
+]
 
 METHODS = ("pearson", "spearman")
 
@@ -48,7 +60,7 @@ def correlations(z: Columns, s: Columns, method: str = "pearson") -> np.ndarray:
 
     Args:
         z: Estimated latents, (rows, latents).
-        s: True latents of the same rows, (rows, true latents).
+        s: True latents of the same rows, (rows, true latents). Rows of pandas objects are paired by their index.
         method: "pearson" or "spearman".
 
     Returns:
@@ -61,6 +73,7 @@ def correlations(z: Columns, s: Columns, method: str = "pearson") -> np.ndarray:
     >>> correlations(-2 * s + 1, s).round(6)
     array([[1.]])
     """
+    z, s = in_one_order(z, s)
     estimated, true = as_columns("z", z), as_columns("s", s)
     if len(estimated) != len(true):
         raise DataError(f"z has {len(estimated)} rows and s has {len(true)}. Give the same rows of both.")
@@ -147,6 +160,7 @@ def mcc(z: Columns, s: Columns, method: str = "pearson", *, weak_on: tuple[Colum
 
 def canonical_scores(z: Columns, s: Columns, fit_on: tuple[Columns, Columns]) -> tuple[np.ndarray, np.ndarray]:
     """Return canonical variates: whitened sides times the singular vectors of their product (Björck and Golub, 1973)."""
+    (z, s), fit_on = in_one_order(z, s), in_one_order(*fit_on)
     estimated, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
     if len(estimated) != len(true):
         raise DataError(f"weak_on: z has {len(estimated)} rows and s has {len(true)}. Give the same rows of both.")
@@ -181,12 +195,32 @@ def r_squared(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns]) -> np.
     Returns:
         At most 1 for each true latent; below 0 where the mean would do better.
     """
+    (z, s), fit_on = in_one_order(z, s), in_one_order(*fit_on)
     train = np.column_stack([as_columns("z", fit_on[0]), np.ones(len(as_columns("z", fit_on[0])))])
     weights = np.linalg.lstsq(train, as_columns("s", fit_on[1]), rcond=None)[0]
     estimated, true = as_columns("z", z), as_columns("s", s)
     left = true - np.column_stack([estimated, np.ones(len(estimated))]) @ weights
     explained: np.ndarray = 1 - left.var(axis=0) / np.maximum(true.var(axis=0), np.finfo(float).tiny)
     return explained
+
+
+def in_one_order(z: Columns, s: Columns) -> tuple[Columns, Columns]:
+    """Return both with the same rows beside each other, where both have an index.
+
+    Cost: linear in the rows.
+
+    Args:
+        z: Estimated latents.
+        s: True latents.
+
+    Returns:
+        The same latents.
+
+    Raises:
+        DataError: If one has a row that the other has not.
+    """
+    parts = paired_rows({"z": z, "s": s})
+    return parts["z"], parts["s"]
 
 
 def as_columns(name: str, values: Columns) -> np.ndarray:
@@ -204,7 +238,7 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
     Raises:
         DataError: If there are fewer than 3 rows, or a number is not finite.
     """
-    if isinstance(values, _NamedColumns):
+    if isinstance(values, _NamedColumns) and not _is_series(values):
         values = np.column_stack([np.asarray(column) for _, column in values.items()])
     array = np.asarray(values, dtype=np.float64)
     array = array[:, None] if array.ndim == 1 else array
@@ -214,6 +248,11 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
         row = int(np.argwhere(~np.isfinite(array))[0, 0])
         raise DataError(f"{name} has NaN or infinity at row {row}. Leave such rows out.")
     return array
+
+
+def _is_series(values: object) -> bool:
+    """Return whether something is a series, whose items are its rows and not columns."""
+    return len(getattr(values, "shape", ())) == 1
 
 
 def _standard(columns: np.ndarray) -> np.ndarray:

@@ -60,6 +60,11 @@ def record_of(model: AnyModel, data: Dataset) -> FitRecord:
 def _parted(model: AnyModel, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the rows to train on and of those held out: the same fraction of every domain, units whole."""
     if round(model.validation * len(data)) >= 1:
+        if data.units is not None and (units := len(np.unique(data.units))) * model.validation <= 0.5:
+            raise DataError(
+                f"validation={model.validation:g}: of {units} groups (or blocks of time), which stay whole, none is held out. Give "
+                f"validation={1 / units:.2g} or more, or 0 to hold nothing out."
+            )
         kept, held = data.split_rows(1 - model.validation, model.validation, seed=model.seed)
         return kept, held
     if model.validation > 0:
@@ -178,6 +183,21 @@ def train(
     _accept(model, state)
     if state.stopped == "interrupted":
         _say_interrupted(state, folder)
+    _warn_of_rate(model)
+
+
+_LARGEST_RATE = 1.0  # a step of Adam moves each weight by about the rate, and weights are about 1
+
+
+def _warn_of_rate(model: AnyModel) -> None:
+    """Say that a fit which did not diverge cannot have converged either."""
+    if model.learning_rate > _LARGEST_RATE:
+        warnings.warn(
+            f"learning_rate={model.learning_rate:g}: each step moves every weight by about that much, and weights are about "
+            f"1, so that a fit cannot settle. Fit again with learning_rate={type(model)().learning_rate:g}.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def _logged(state: RunState, logger: Logger | None) -> RunState:

@@ -27,12 +27,13 @@ from latentry.contracts import (
     encode_rows,
 )
 from latentry.data import Channel, DataLike, Dataset, DomainLike, GaussianChannel, LabelsLike, counted_names
-from latentry.errors import DataError, nearest
+from latentry.errors import DataError
 from latentry.models.estimator.constraints import Rule, check_table
 from latentry.models.estimator.fitting import held_folder, record_of, task_for, train
-from latentry.models.estimator.hints import unknown_parameter
-from latentry.models.estimator.inputs import FitOptions
+from latentry.models.estimator.frames_out import as_frames, float_type, with_row_names
+from latentry.models.estimator.inputs import FitOptions, Values
 from latentry.models.estimator.naming import renamed
+from latentry.models.estimator.parameter_names import check_names, no_such_parameter
 from latentry.models.estimator.reading import auxiliary, read, ready
 from latentry.models.estimator.resuming import earlier_run, refuse_used_folder, resumed
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
@@ -256,8 +257,9 @@ class LatentModel(
         Args:
             X: A Dataset, or anything that a Dataset can be made of.
             y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
-            domain: The same under its own name, which scikit-learn's metadata routing can pass on.
-            groups: A label for each row, where rows depend on each other: held-out rows are then whole groups.
+            domain: The same under its own name, which scikit-learn's metadata routing can pass on. Of a frame, also the name of a
+                column, which is then no feature.
+            groups: A label for each row, where rows depend on each other: held-out rows are then whole groups. Or a column.
             run: A folder that holds the run while it goes on, so that it survives a crash. It is locked until the fit
                 ends: a second process that would write there is refused.
             resume: Go on from ``run`` (or from where this model was interrupted), bit for bit as if nothing had happened. With
@@ -276,8 +278,7 @@ class LatentModel(
         check_table(self, self.constraints)
         before = dict(vars(self))
         try:
-            data = read(self, X, auxiliary(y, domain), fitting=True)
-            data = data if groups is None else data.with_groups(groups)
+            data = read(self, X, auxiliary(y, domain), fitting=True, groups=groups)
             with held_folder(run) as folder:
                 earlier = earlier_run(self, folder, data) if resume else None
                 known = None if earlier is None else earlier.record_
@@ -378,13 +379,14 @@ class LatentModel(
         Returns:
             (rows, latents).
         """
-        return self._posterior_means(X, auxiliary(y, domain))
+        means: np.ndarray = with_row_names(self, self._posterior_means(X, auxiliary(y, domain)), X)
+        return means
 
     def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
         """Return what ``transform`` does, as an array also where scikit-learn's ``set_output`` asks for data frames."""
         rows = self._encodable(X, y)
         mean: np.ndarray = map_rows(encode_rows, self.module_, rows)[0]
-        return mean.astype(np.result_type(np.float32, *_float_types(X)), copy=False)
+        return mean.astype(float_type(X), copy=False)
 
     def fit_transform(self, X: DataLike, y: DomainLike | None = None, **options: Unpack[FitOptions]) -> np.ndarray:
         """Fit and then transform, as scikit-learn has it; y is passed on where it must be.
@@ -416,6 +418,19 @@ class LatentModel(
 
     def _encodable(self, X: DataLike, y: DomainLike | None) -> Dataset:
         return ready(self, X, y, what=self.domain_for)
+
+    def frame(self, values: Values, X: DataLike | None = None, library: str | None = None) -> Any:
+        """Return what the model gives as data frames, with the columns of the fit: categories, truth values and dates again.
+
+        Args:
+            values: Of ``sample``, ``reconstruct``, ``impute`` or ``decode``.
+            X: The rows that they belong to, if any: the frames are of the same library, and their rows are called the same.
+            library: Such as "polars"; by default that of ``X``, else pandas.
+
+        Returns:
+            A frame, or one for each modality by name; what is no table, such as images, as it is.
+        """
+        return as_frames(self, values, X, library)
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model to a run folder; :func:`latentry.load` reads it back.
@@ -500,7 +515,7 @@ class LatentModel(
         known = signature(cls.__init__).parameters
         for name in params:
             if name not in known:
-                raise _unknown(cls.__name__, name, {one: part.default for one, part in [*known.items()][1:]})
+                raise no_such_parameter(cls.__name__, name, {one: part.default for one, part in [*known.items()][1:]})
         return super().__new__(cls)
 
     def set_params(self, **params: object) -> Self:
@@ -515,12 +530,7 @@ class LatentModel(
         Raises:
             DataError: If there is no such parameter.
         """
-        known = self.get_params()
-        for name in params:  # all names before any value: a mistyped one changes nothing
-            if "__" in name and name not in known:
-                raise DataError(f"{name}: {type(self).__name__} has no such parameter{nearest(name, known)}")
-            if name not in known:
-                raise _unknown(type(self).__name__, name, self.get_params(deep=False))
+        check_names(self, params)  # all names before any value: a mistyped one changes nothing
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         for name, value in params.items():
             group, _, part = name.partition("__")
@@ -541,14 +551,3 @@ class LatentModel(
 
 
 AnyModel: TypeAlias = LatentModel[Any, Any]  # a model of any kind
-
-
-def _unknown(owner: str, name: str, params: Mapping[str, object]) -> DataError:
-    """Return the error of a parameter that there is not, given those that there are, with settings among them."""
-    groups = {group: value for group, value in params.items() if isinstance(value, Settings)}
-    parts = [f"{group}__{part}" for group, value in groups.items() for part in value.get_params()]
-    return unknown_parameter(owner, name, [*params, *parts], {g: type(value).__name__ for g, value in groups.items()})
-
-
-def _float_types(X: DataLike) -> list[np.dtype[np.floating]]:
-    return [X.dtype] if isinstance(X, np.ndarray) and X.dtype.kind == "f" else []

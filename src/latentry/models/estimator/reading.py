@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latentry.data import DataLike, Dataset, DomainLike, is_annotated
+from latentry.data import DataLike, Dataset, DomainLike, LabelsLike, is_annotated, without_columns
 from latentry.errors import DataError, DataWarning
 from latentry.models.estimator.inputs import Values
 
@@ -57,33 +57,47 @@ def _rank(values: object) -> int:
         return 0
 
 
-def read(model: AnyModel, X: DataLike, u: DomainLike | None, *, fitting: bool) -> Dataset:
+def read(
+    model: AnyModel, X: DataLike, u: DomainLike | str | None, *, fitting: bool, groups: LabelsLike | str | None = None
+) -> Dataset:
     """Return data as a Dataset, with the domain that was given beside them.
 
     Args:
         model: Notes the features, as scikit-learn asks.
         X: A Dataset, or what one can be made of.
-        u: The domain of each row, if ``X`` has none.
+        u: The domain of each row, if ``X`` has none; of a frame, it may be the name of a column, which is then no feature.
         fitting: Whether the model is fitted to these rows; labels that no row has are then forgotten.
+        groups: Of rows that depend on each other, if ``X`` has none; or the name of a column.
 
     Returns:
         The dataset.
     """
     _refuse_swapped(X, u)
-    coding = {} if fitting else dict(model.record_.layout.coding)
+    coding = None if fitting else dict(model.record_.layout.coding)
     if isinstance(X, Dataset):
-        data = (X if u is None else X.with_domain(u)).recoded(coding)
+        _refuse_names(domain=u, groups=groups)
+        data = (X if u is None else X.with_domain(u)).recoded(coding or {}).with_groups(groups)
     else:
-        data = Dataset(X, u, coding=coding)
+        data = Dataset(X, u, groups=groups, coding=coding)
         plain = data.names == ("x",) and not isinstance(X, dict) and not is_annotated(X)
         if plain and (fitting or not _named_by_dataset(model)):
-            validate_data(model, X, reset=fitting, skip_check_array=True)
+            features = without_columns(X, [name for name in (u, groups) if isinstance(name, str)])
+            validate_data(model, features, reset=fitting, skip_check_array=True)
     if not model.takes_missing_cells:
         data.refuse_missing_cells(type(model).__name__)
     if fitting:
         _note_features(model, data, named=isinstance(X, Dataset) or is_annotated(X))
         data = without_empty_domains(data)
     return data
+
+
+def _refuse_names(**given: object) -> None:
+    for argument, name in given.items():
+        if isinstance(name, str):
+            raise DataError(
+                f"{argument}={name!r}: names a column of a frame, and the rows are a Dataset, which has no such columns left. "
+                f"Say it there: Dataset(frame, {argument}={name!r}); or give a label for each row."
+            )
 
 
 def _named_by_dataset(model: AnyModel) -> bool:

@@ -24,7 +24,7 @@ else:
     from sklearn.base import BaseEstimator, TransformerMixin
 
 
-__all__ = ["BaseEstimator", "Tags", "TransformerMixin", "clone"]
+__all__ = ["BaseEstimator", "Tags", "TransformerMixin", "clone", "output_format"]
 
 Model = TypeVar("Model", bound=BaseEstimator)
 
@@ -42,3 +42,16 @@ def clone(model: Model) -> Model:
     """
     copy: Model = sklearn.base.clone(model)
     return copy
+
+
+def output_format(model: BaseEstimator) -> str:
+    """Return what ``set_output`` asks for, of this model or of all.
+
+    Args:
+        model: Any.
+
+    Returns:
+        "default", "pandas" or "polars".
+    """
+    own: dict[str, str] = vars(model).get("_sklearn_output_config", {})
+    return own.get("transform", str(sklearn.get_config()["transform_output"]))

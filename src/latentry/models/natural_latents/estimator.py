@@ -25,7 +25,6 @@ from latentry.models.estimator import (
     Rule,
     Training,
     Values,
-    auxiliary,
     check_latents,
     imputed,
     outward,
@@ -274,7 +273,7 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
         Returns:
             (rows, values or columns).
         """
-        return self._posterior_means(X, auxiliary(y, domain))
+        return super().transform(X, y, domain=domain)
 
     def _posterior_means(self, X: DataLike, y: DomainLike | None) -> np.ndarray:
         return super()._posterior_means(X, y)[:, : self.n_features_out]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel, LabelsLike
+from latentry.data import CategoricalChannel, Channel, Dataset, GaussianChannel, LabelsLike, beside_rows
 from latentry.errors import DataError, nearest
 from latentry.evidence import Bound, Verdict, all_of
 from latentry.natural.from_samples.assumptions import in_its_sentence, needing, open_claim, weighed
@@ -160,9 +160,11 @@ def audit(
         raise DataError(f"fit={fit}: must lie between 0 and 1.")
     if mean not in METHODS:
         raise DataError(f"mean={mean!r}: is not known{nearest(str(mean), METHODS)}")
+    data, beside = beside_rows(data, channel=channel, domain=domain, groups=groups, time=time)
+    domain = beside["domain"]
     rows = as_rows(
         data,
-        channel,
+        beside["channel"],
         blocks=blocks,
         domain=domain,
         noise=noise,
@@ -171,7 +173,7 @@ def audit(
         seed=seed,
         labels=labels,
         numbers=numbers,
-        units=units_of(data, blocks, domain, groups, time),
+        units=units_of(data, blocks, domain, beside["groups"], beside["time"]),
     )
     rows = fewer_rows(rows, seed)
     with single_threaded():
@@ -322,6 +324,8 @@ def noise_curve(
     Raises:
         DataError: If a scale is not positive, the data do not fit, or there are too few groups or blocks of time.
     """
+    data, beside = beside_rows(data, mean=mean, domain=domain)
+    mean, domain = beside["mean"], beside["domain"]
     latent = np.asarray(mean, dtype=np.float64).reshape(len(np.asarray(mean)), -1)
     curve: dict[float, dict[str, Bound]] = {}
     for scale in scales:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
-from latentry.data import CategoricalChannel, Channel, Dataset
+from latentry.data import CategoricalChannel, Channel, Dataset, beside_rows
 from latentry.errors import DataError
 from latentry.evidence import Assumption, Bound, Verdict, assumptions_in_words
 from latentry.natural.from_samples.audit_rows import Rows, as_rows
@@ -117,6 +117,8 @@ def compare(
             "block of time: data.take(...).with_groups(groups=range(rows))."
         )
 
+    data, latents = beside_rows(data, a=a, b=b)
+
     def gathered(latent: Channel | ArrayLike) -> Rows:
         rows = as_rows(
             data, latent, blocks=blocks, domain=None, noise=None, quantiser=_rounded(latent, quantiser), fit=fit,
@@ -127,7 +129,7 @@ def compare(
         return rows
 
     with single_threaded():
-        one, other = gathered(a), gathered(b)
+        one, other = gathered(latents["a"]), gathered(latents["b"])
         one_first, other_first = _Pair(one, other, seed), _Pair(other, one, seed)
     verdicts = [
         _verdict(what, -one_first.upper(twice, level), other_first.upper(twice, level), margin, level, len(one.domain))

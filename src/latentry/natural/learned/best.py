@@ -112,7 +112,8 @@ def best(
 
     whole = data if isinstance(data, Dataset) else Dataset(data)
     trained, judged = _parted(whole, audited, aside, seed)
-    for name, latent in (latents or {}).items():
+    latents = {name: whole.in_order(f"latents[{name!r}]", latent) for name, latent in (latents or {}).items()}
+    for name, latent in latents.items():
         _check_rows(name, latent, whole)
     kinds = dict.fromkeys(labels, "categorical")
     learner = NaturalLatents(values=values, likelihood=kinds or "gaussian", seed=seed) if model is None else model
@@ -130,7 +131,7 @@ def best(
     alone = {name: fitted.transform(rows.select(name)) for name in rows.names} if own else None
     found = measured(_finite(mine, count, len(known), seed), alone)
     at_hand = _plain_latents(rows, len(known), found.values, seed) if plain else {}
-    for name, latent in (latents or {}).items():
+    for name, latent in latents.items():
         given = _of_rows(latent, rows, np.concatenate([known, judged]))
         at_hand[name] = _finite(given, found.values, len(known), seed)
     others = {name: measured(latent) for name, latent in at_hand.items()}

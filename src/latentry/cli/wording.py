@@ -1,0 +1,57 @@
+"""Sentences of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_options"]
+
+# What the library calls its arguments, and what the command line does.
+_OPTIONS = {
+    r"resume=True": "--resume",
+    r"discrete=\('(\w+)',\)": r"--discrete \1",
+    r"fit\(data, u\) or Dataset\(\.\.\., domain=\)": "--domain column",
+    r"\bvalidation=(?=0)": "--set validation=",
+    r"(?<!--set )\b(learning_rate|clip)=(?=\d)": r"--set \1=",
+    r"\bdomain=(?!=)": "--domain ",
+    r"\bfactors=": "--factor ",
+    r"\bgroups=(?!=)": "--groups ",
+    r"\btime=(?!=)": "--time ",
+    r"\bids=(?!=)": "--ids ",
+    r"\bdrop=": "--drop ",
+    r"\bcategories=": "--category ",
+    r"\bmodalities=\{'?(\w+)'?: '([^']+)'\}": r"--modality \1=\2",
+    r"\bmodalities=": "--modality ",
+    r"\blatent_dim\b": "--latents",
+    r"\bnoise=σ": "--noise σ",
+    r"\bbudget=": "--budget ",
+    r"\bfolder=": "--out ",
+    r"\bblocks=": "--block ",
+    r"\b(epsilon|level|noise|quantiser|restarts)=(?=[-.\d])": r"--\1 ",
+    r"\brefits=True": "--refits",
+    r"\bbest=True": "--best",
+    r"\bexecutor=": "--engine ",
+    r"\bworkers=": "--workers ",
+    r"^blocks: ": "--block: ",
+    r"\bseen: ": "--seen: ",
+    r"\bothers=\[\.\.\.\]": "--also run",
+    r"\bquantiser=m": "--quantiser m",
+    r"a tuple of positive widths, such as \(64, 64\)": "positive widths, such as --set hidden=[64,64]",
+}
+
+
+def in_options(sentence: str) -> str:
+    """Return a sentence of the library in the words of the command line.
+
+    Args:
+        sentence: With arguments of Python.
+
+    Returns:
+        The same with options.
+
+    >>> in_options("Say ids='mouse', or try learning_rate=0.002.")
+    "Say --ids 'mouse', or try --set learning_rate=0.002."
+    """
+    for pattern, option in _OPTIONS.items():
+        sentence = re.sub(pattern, option, sentence)
+    return sentence
