@@ -24,8 +24,8 @@ VERBS_IN_S = {
 SILENT = ("None", "NoReturn", "Never")
 # Options that several commands take; like those that are annotated in place, each has its own help.
 OPTIONS = (
-    "AsJson", "Categories", "DomainName", "Drop", "Factors", "Groups", "Ids", "MaxGb", "Modality", "Quiet", "Require", "RolesFile",
-    "Settings", "Time",
+    "AsJson", "Categories", "DomainName", "Drop", "Engine", "Factors", "Groups", "Ids", "MaxGb", "Modality", "Quiet", "Require",
+    "RolesFile", "Settings", "Time", "Workers",
 )  # fmt: skip
 
 

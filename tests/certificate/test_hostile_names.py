@@ -100,30 +100,35 @@ def leaves(value, path=()):
         yield path
 
 
-def planted(record, path, text):
+def planted(record, paths, text):
     changed = copy.deepcopy(record)
-    place = changed
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = text
+    for path in paths:
+        place = changed
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = text
     return changed
 
 
+def is_read(record):
+    try:
+        return lt.Certificate.from_json(record) is not None
+    except lt.DataError:
+        return False
+
+
 def test_every_text_of_a_certificate_is_escaped(certificate):
-    """One text after another is hostile; what is a word of a fixed list is refused when it is read."""
+    """A few texts at a time are hostile; what is a word of a fixed list is refused when it is read."""
     record = {**certificate.to_dict(), "version": 3}  # which has no checksum
     record.pop("checksum")
     clean = Elements(lt.Certificate.from_json(record).to_html()).found
-    drawn = 0
-    for path in leaves(record):
-        changed = planted(record, path, EVERYTHING)
-        try:
-            read = lt.Certificate.from_json(changed)
-        except lt.DataError:
-            continue
-        drawn += 1
-        assert Elements(read.to_html()).found <= clean, path
-    assert drawn > 100
+    free = [path for path in leaves(record) if is_read(planted(record, [path], EVERYTHING))]
+    assert len(free) > 100
+    apart = len(free) // 12 + 1  # texts that stand near each other come on different pages
+    for first in range(apart):
+        paths = free[first::apart]
+        page = lt.Certificate.from_json(planted(record, paths, EVERYTHING)).to_html()
+        assert Elements(page).found <= clean, paths
 
 
 def test_counts_and_kinds_of_a_certificate_are_escaped(certificate):

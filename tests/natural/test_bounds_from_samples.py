@@ -139,18 +139,22 @@ def test_mediation_bounds_tighten():
     assert uppers[2] < 0.005
 
 
-def test_each_reference_may_have_a_worst_table_of_its_own(monkeypatch):
+def test_the_worst_table_has_the_whole_level_and_does_not_depend_on_the_fresh_rows(monkeypatch):
     asked = []
 
-    def spy(self, references, delta):
-        asked.append((len(references), delta))
-        return [0.0] * len(references)
+    def spy(self, reference, delta):
+        asked.append((reference.tolist(), delta))
+        return float(len(asked))
 
-    monkeypatch.setattr(Fresh, "largest_divergences", spy)
-    table = Table((3, 3), np.full(9, 30.0), np.eye(3)[np.arange(9) % 3], False, np.full(9, 20.0), 180.0)
-    mediation_upper([table], 0.1)
-    mediation_upper([table, table], 0.1)
-    assert asked == [(2, 0.1), (2, 0.05), (2, 0.05)]
+    monkeypatch.setattr(Fresh, "largest_divergence", spy)
+    few, many = np.full(9, 20.0), np.arange(9) + 20.0
+    tables = [
+        Table((3, 3), 10.0 + fresh, np.eye(3)[np.arange(9) % 3], False, fresh, 180.0)  # the same rows besides
+        for fresh in (few, many)
+    ]
+    assert mediation_upper(tables, 0.1) == 2.0
+    assert asked[0] == asked[1]
+    assert asked[0][1] == 0.1
 
 
 def test_labels_that_disagree_make_a_table_of_labels():

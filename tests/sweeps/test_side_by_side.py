@@ -171,7 +171,8 @@ def test_permutations(two, given):
     z = {None: None, "labels": rng.integers(0, 3, 120), "numbers": rng.normal(size=120)}[given]
     x = rng.normal(size=(120, 2))
     y = x[:, 0] + rng.normal(size=120)
-    options = {"permutations": 19, "discrete": ["given"] if given == "labels" else None}
+    labels = {"discrete": ["given"], "estimator": "mixed"} if given == "labels" else {}
+    options = {"permutations": 19, **labels}
     here = lt.independence_test(x, y, z, **options)
     there = lt.independence_test(x, y, z, **options, executor=two)
     with ThreadPoolExecutor(2) as threads:

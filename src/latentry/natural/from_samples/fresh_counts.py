@@ -16,7 +16,6 @@ one maximum per cell, found on a grid between limits of the single cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,11 +71,11 @@ class Fresh:
     most: int
     centre: Array
 
-    def largest_divergences(self, references: Sequence[Array], delta: float) -> list[float]:
-        """Bound Σ P ln P − Σ P a from above for several a at once, with confidence 1 − delta for all of them.
+    def largest_divergence(self, reference: Array, delta: float) -> float:
+        """Bound Σ P ln P − Σ P a from above with confidence 1 − delta, for all a at once.
 
         Args:
-            references: a(x) for each cell; finite. They may depend on all rows.
+            reference: a(x) for each cell; finite. It may depend on all rows.
             delta: One minus the confidence.
 
         Returns:
@@ -84,7 +83,7 @@ class Fresh:
         """
         delta = delta - float(poisson.sf(self.most, self.mean))
         if delta <= 0:
-            return [float("inf")] * len(references)
+            return float("inf")
         goal = float(np.log(1.0 / (delta * (1 - _LIMITS))))
         rho = self.mean * np.exp(self.centre - logsumexp(self.centre))
         kappa = _exponent(rho, goal)
@@ -92,7 +91,7 @@ class Fresh:
         allowed = _Allowed(
             grid, cell_costs(grid, rho, kappa), kappa * float(cell_estimates(self.counts, rho).sum()) + goal, kappa
         )
-        return [allowed.largest(reference, rho) / self.mean for reference in references]
+        return allowed.largest(reference, rho) / self.mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,8 @@ MAX_TABLE = 4096
 _LABELLED_FROM = 64  # cells of the observables, above which cells of (X, Λ) are counted where Λ is certain
 _FEW_CELLS, _BALL = 8, 0.5  # up to how many cells a ball is tried, and its part of the level
 _FACTORS = (0.2, 1.0, 4.0)  # smoothing of the reference of a ball, in units of its radius
-_CENTRE = 0.1  # rows added to every count of the conditional distributions that centre the estimate
-_ADDED = (0.25, 1.0)  # the same for those from which the divergence is measured: more, or rare cells weigh much
+_CENTRE = 0.05  # rows added to every count of the conditional distributions that centre the estimate
+_ADDED = 1.0  # the same for those from which the divergence is measured: more, or rare cells weigh much
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +126,7 @@ class Table:
 def mediation_upper(tables: Sequence[Table], delta: float) -> float:
     """Bound TC(X|Λ) from above in every mixture of the tables, with confidence 1 − delta.
 
-    One conditional distribution R(X|Λ) must serve all tables, so each way of fitting it is judged by its worst table,
-    and the best way is taken.
+    One conditional distribution R(X|Λ) must serve all tables, so it is judged by its worst table.
 
     Args:
         tables: Of one domain, or of each domain.
@@ -155,20 +154,14 @@ def mediation_method(tables: Sequence[Table]) -> str:
 
 
 def _by_fresh_rows(tables: Sequence[Table], delta: float) -> float:
-    """R is fitted without the fresh rows, so that which table is worst does not depend on them.
-
-    Only the bound of the worst table has to hold, for all references at once; but each reference may have a worst table of
-    its own, so that several tables divide δ by the number of references.
-    """
-    delta = delta / len(_ADDED) if len(tables) > 1 else delta
+    """R is fitted without the fresh rows, so that which table is worst does not depend on them: its bound alone has to hold."""
     pool = np.sum([table.joint(table.fitted) for table in tables], axis=0)
     bounds = []
     for table in tables:
         own = table.joint(table.fitted)
         fresh = Fresh(table.fresh, table.mean, table.rows, table.centre(_log_mediated(own, pool, _added(_CENTRE))))
-        references = [table.reference(_log_mediated(own, pool, _added(rows))) for rows in _ADDED]
-        bounds.append(fresh.largest_divergences(references, delta))
-    return float(np.max(bounds, axis=0).min())
+        bounds.append(fresh.largest_divergence(table.reference(_log_mediated(own, pool, _added(_ADDED))), delta))
+    return max(bounds)
 
 
 def _by_balls(tables: Sequence[Table], delta: float) -> float:

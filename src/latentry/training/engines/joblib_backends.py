@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import final
 
-from sklearn.utils.parallel import Parallel, delayed
-
 from latentry.training.engines.engine import Engine, TextTask
 
 __all__ = ["Joblib"]
@@ -38,6 +36,8 @@ class Joblib(Engine):
         Yields:
             Place and result, as they come where the backend can tell.
         """
+        from sklearn.utils.parallel import Parallel, delayed  # a second that only this engine needs
+
         left = set(range(len(texts)))
         parallel = Parallel(n_jobs=self._workers, return_as="generator_unordered")
         try:
