@@ -4,14 +4,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test test-long test-bounds faults lint lint-ruff lint-format lint-types lint-imports bench docs pictures fuzz clean
+.PHONY: demo test test-long test-64 test-bounds faults lint lint-ruff lint-format lint-types lint-imports bench docs pictures fuzz clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
 
 # Compiled sources are kept, also where the environment says otherwise: each worker and each process that a test starts would
 # compile all of them again.
-test test-long: export PYTHONDONTWRITEBYTECODE :=
+test test-long test-64: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	@$(BIN)/python docs/browser.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" $(ARGS)
@@ -19,6 +19,15 @@ test: $(READY)
 # What trains models at length, which takes as long as all the rest. Pages and examples of models are among it.
 test-long: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long $(ARGS)
+
+# What fits, saves, estimates, audits and certifies, once in JAX's 64-bit mode.
+IN_64_BITS := tests/models/test_contract.py tests/models/test_saved_forms.py tests/models/test_vae.py tests/models/test_natural_latents.py \
+	tests/information/test_closed_forms.py tests/information/test_trained.py tests/natural/test_audit.py tests/identifiability/test_fitted.py \
+	tests/certificate/test_certify.py tests/certificate/test_every_model.py tests/sweeps/test_fit_many.py tests/discovery/test_discover.py \
+	tests/cli/test_cli.py
+test-64: export JAX_ENABLE_X64 := 1
+test-64: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" $(or $(ARGS),$(IN_64_BITS))
 
 # With the lowest and the newest dependencies that pyproject.toml allows; ONLY=lowest or ONLY=newest for one of them.
 test-bounds:

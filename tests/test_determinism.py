@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from latentry.models import MODELS
+
 # In one process: a digest of every fit, estimate and certificate, a line each.
 CHILD = """
 import os, sys
@@ -71,9 +73,9 @@ if busy:
 """
 
 
-def digests(cores, threads, what, beside="alone"):
+def digests(cores, threads, what, beside="alone", **more):
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    environment |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    environment |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)} | more
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(cores), beside, what],
         env=environment, capture_output=True, text=True, timeout=900, check=False,
@@ -91,6 +93,12 @@ def test_cores_threads_and_load_change_no_bit(what):
     assert one
     assert digests(2, 2, what) == one
     assert digests(1, 2, what, "busy") == one
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("what", [*sorted(MODELS), "estimators"])
+def test_the_64_bit_mode_changes_no_bit(what):
+    assert digests(1, 1, what, JAX_ENABLE_X64="1") == digests(1, 1, what, JAX_ENABLE_X64="0")
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import latentry
+from latentry.models import MODELS
 
 PACKAGE = Path(latentry.__file__).parent
 ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
@@ -124,7 +125,9 @@ def test_what_counts_as_a_verb(text, right):
 
 
 # What a caller may hand a million rows to says how it grows.
-GROWING = ("certificate", "discovery", "graphs", "identifiability", "information", "models", "natural")
+GROWING = (
+    "certificate", "datasets", "discovery", "generators", "graphs", "identifiability", "information", "models", "natural", "sweeps",
+)  # fmt: skip
 GROWTH = re.compile(r"Cost:|O\(|grow", re.IGNORECASE)
 
 
@@ -138,3 +141,8 @@ def test_functions_of_a_door_say_how_they_grow(room):
                 words = ast.get_docstring(node) or ""
                 silent |= set() if GROWTH.search(words) else {f"{path.name}: {node.name}"}
     assert silent == set()
+
+
+@pytest.mark.parametrize("kind", [latentry.Dataset, *MODELS.values()])
+def test_classes_that_hold_or_fit_rows_say_how_they_grow(kind):
+    assert GROWTH.search(kind.__doc__)

@@ -5,7 +5,8 @@
 
 Every trial is a process of its own. "Kept" is a run that loads whole and goes on, or a pair of reports that belong together;
 "before" is a fault before the first save, when there is nothing to lose. A chain is a fit that is killed at a random moment and
-resumed until it ends; its weights are then compared, bit by bit, with those of a fit that nothing disturbed.
+resumed until it ends; its weights are then compared, bit by bit, with those of a fit that nothing disturbed. So are those of
+the fits of a sweep.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import signal
 import sys
 import tempfile
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from latentry.errors import CheckpointError
+from latentry.certificate import Certificate
+from latentry.errors import CheckpointError, LatentryError
 from latentry.models import MODELS
 from latentry.training import holds_run, read_run
 
@@ -91,24 +94,60 @@ def saves(server: Server, name: str, place: Path, tries: int, rng: np.random.Gen
     return outcome
 
 
-def certificates(server: Server, name: str, place: Path, tries: int, rng: np.random.Generator) -> Outcome:
-    """End a process that certifies and writes page and record, by each signal in turn."""
-    outcome = Outcome(f"signals in certificates of {name}")
-    folder, page, record = place / f"{name}-straight", place / "report.html", place / "certificate.json"
+def certificates(server: Server, name: str, place: Path, tries: int, rng: np.random.Generator) -> list[Outcome]:
+    """End a process by each signal in turn: while it certifies, and while it writes two certificates again and again."""
+    folder = place / f"{name}-straight"
+    outcomes = []
+    for words, once in (("certifies", _begins), ("writes certificates", _has_both)):
+        outcome = Outcome(f"signals while {name} {words}")
+        for trial in range(tries):
+            out, number = place / f"{name}-{words}-{trial}".replace(" ", "-"), list(ENDS)[trial % len(ENDS)]
+            out.mkdir()
+            after = rng.uniform(0.0, 3.0 if once is _begins else 0.3)
+            code = server.run("certify", name, folder, out, number=number, after=after, once=partial(once, out))
+            outcome.add(*(_after_certificates(folder, out) if code in ENDS[number] else ("lost", f"exit {code}")))
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _begins(out: Path) -> bool:
+    return True
+
+
+def _has_both(out: Path) -> bool:
+    return (out / "certificate.json").exists() and (out / "report.html").exists()
+
+
+def _after_certificates(folder: Path, out: Path) -> tuple[str, str]:
+    record, page = out / "certificate.json", out / "report.html"
+    try:
+        read_run(folder)
+        if not record.exists():
+            return "lost" if page.exists() else "before", "a page without its record"
+        certificate = Certificate.from_json(record)
+    except LatentryError as problem:
+        return "lost", str(problem)
+    if not page.exists():  # it is drawn again from the record
+        return ("kept", "") if certificate.to_html() else ("lost", "no page can be drawn")
+    inside = page.read_text().split("id='certificate'>")[1].split("</script>")[0]
+    same = json.loads(inside)["checksum"] == json.loads(record.read_text())["checksum"]
+    return "kept" if same else "lost", "page and record of two certificates"
+
+
+def sweeps(server: Server, name: str, place: Path, tries: int, rng: np.random.Generator) -> Outcome:
+    """End a process that fits a model with two seeds, by each signal in turn; go on, and compare with what nothing disturbed."""
+    outcome, straight = Outcome(f"signals in sweeps of {name}, then resumed"), place / f"{name}-sweep-straight"
+    began = time.monotonic()
+    if server.run("sweep", name, straight) != 0:
+        raise RuntimeError(f"{name}: the sweep that nothing disturbs did not end")
+    lasts = time.monotonic() - began
     for trial in range(tries):
-        number = list(ENDS)[trial % len(ENDS)]
-        server.run("certify", name, folder, number=number, after=rng.uniform(1.0, 6.0))
-        try:
-            read_run(folder)
-        except CheckpointError as problem:
-            outcome.add("lost", str(problem))
-            continue
-        if not record.exists() or not page.exists():
-            outcome.add("before")
-            continue
-        made = json.loads(record.read_text())["made"]
-        inside = page.read_text().split("id='certificate'>")[1].split("</script>")[0]
-        outcome.add("kept" if json.loads(inside)["made"] == made else "lost", "page and record of two certificates")
+        folder, number = place / f"{name}-sweep-{trial}", list(ENDS)[trial % len(ENDS)]
+        code = server.run("sweep", name, folder, number=number, after=rng.uniform(0.05, 1.0) * lasts)
+        again = server.run("sweep", name, folder)
+        runs = [path.name for path in sorted(straight.iterdir()) if holds_run(path)]
+        same = again == 0 and len(runs) == 2 and all(_same(folder / run, straight / run) for run in runs)
+        outcome.add("kept" if same else "lost", f"exit {code}, then {again}")
     return outcome
 
 
@@ -148,17 +187,23 @@ def main() -> int:
         with Server(Path(scratch)) as server:
             for name in asked.models:
                 one = fits(server, name, Path(scratch), asked.tries, rng)
-                one += [task(server, name, Path(scratch), asked.tries, rng) for task in (saves, certificates)]
+                one += [task(server, name, Path(scratch), asked.tries, rng) for task in (saves, sweeps)]
+                one += certificates(server, name, Path(scratch), asked.tries, rng)
                 outcomes += one
+                write(outcomes)
                 for row in together(one):
                     print(table([row]).splitlines()[2], *row.lost[:2], flush=True)
-    rows = together(outcomes)
+    print(RESULTS.read_text())
+    return 1 if any(outcome.lost for outcome in outcomes) else 0
+
+
+def write(outcomes: list[Outcome]) -> None:
+    """Write what was counted so far: a run that is stopped leaves it."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("latentry", "jax", "numpy"))
     command = " ".join(["python tools/faults.py", *sys.argv[1:]])
     foot = f"`{command}`; {versions}; Python {platform.python_version()}, {len(os.sched_getaffinity(0))} core(s)."
-    RESULTS.write_text(f"# Faults\n\n{__doc__.split(chr(10) * 2, 2)[2].strip()}\n\n{table(rows)}\n\n{foot}\n")
-    print(RESULTS.read_text())
-    return 1 if any(row.lost for row in rows) else 0
+    text = __doc__.split("\n\n", 2)[2].strip()
+    RESULTS.write_text(f"# Faults\n\n{text}\n\n{table(together(outcomes))}\n\n{foot}\n")
 
 
 if __name__ == "__main__":

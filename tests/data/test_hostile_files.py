@@ -176,6 +176,19 @@ def test_a_changed_value_with_a_right_sum_of_the_archive_is_found(tmp_path, data
         lt.read(tmp_path / "x.npz")
 
 
+@pytest.mark.parametrize("field", [28, 30, 32], ids=["name", "extra", "comment"])
+def test_a_length_that_swallows_the_rest_of_an_archive_is_found(tmp_path, data, field):
+    """Other arrays, and with them the checksum, would be gone without a word: Python reads the list as far as it goes."""
+    path = tmp_path / "x.npz"
+    data.write(path)
+    content = bytearray(path.read_bytes())
+    first = content.index(b"PK\1\2")
+    struct.pack_into("<H", content, first + field, len(content))
+    path.write_bytes(content)
+    with pytest.raises(lt.DataError, match="not a whole npz archive"):
+        lt.read(path)
+
+
 def test_a_changed_parquet_file_is_found(tmp_path, data):
     arrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet

@@ -19,11 +19,12 @@ def test_nothing_is_lost(fault, tmp_path):
 @pytest.mark.long
 def test_a_model_that_is_killed_goes_on_bit_by_bit(tmp_path):
     from fault_trials import Server
-    from faults import certificates, fits, saves
+    from faults import certificates, fits, saves, sweeps
 
     rng = np.random.default_rng(4)
     with Server(tmp_path) as server:
         outcomes = fits(server, "vae", tmp_path, 1, rng)
-        outcomes += [task(server, "vae", tmp_path, 2, rng) for task in (saves, certificates)]
+        outcomes += [task(server, "vae", tmp_path, 2, rng) for task in (saves, sweeps)]
+        outcomes += certificates(server, "vae", tmp_path, 2, rng)
     assert [why for outcome in outcomes for why in outcome.lost] == []
-    assert sum(outcome.tries for outcome in outcomes) == 10
+    assert sum(outcome.tries for outcome in outcomes) == 14

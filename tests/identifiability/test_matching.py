@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import latentry as lt
-from latentry.identifiability import match, mcc, r_squared
+from latentry.identifiability import match, mcc, r_squared, unmix
 
 
 @given(st.integers(0, 1000), st.integers(1, 6))
@@ -15,6 +15,20 @@ def test_order_scale_and_sign_do_not_matter(seed, size):
     z = s[:, order] * rng.choice([-1, 1], size) * rng.uniform(1e-6, 1e6, size) + rng.normal(size=size)
     assert np.isclose(mcc(z, s), 1)
     assert (order[match(z, s).estimated] == np.arange(size)).all()
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-300, 1e-160, 1e150])
+def test_units_of_any_size_do_not_matter(size):
+    s = np.random.default_rng(0).laplace(size=(400, 2))
+    z = s @ [[1.0, 1.0], [-1.0, 1.0]]
+    (seen, known), (rows, true) = (z[200:], s[200:]), (z[:200], s[:200])
+    assert np.isclose(mcc(size * rows, true), mcc(rows, true))
+    assert np.isclose(mcc(size * rows, true, weak_on=(size * seen, known)), 1)
+    assert np.allclose(r_squared(rows, size * true, fit_on=(seen, size * known)), 1)
+    assert np.allclose(r_squared(size * rows, true, fit_on=(size * seen, known)), 1)
+    assert np.isclose(mcc(unmix(size * rows, fit_on=size * seen), true), mcc(unmix(rows, fit_on=seen), true))
+    with pytest.raises(lt.DataError, match="z has numbers beyond 1e.151"):
+        mcc(1e200 * rows, true)
 
 
 def test_monotone_maps_do_not_matter_to_ranks(rng):

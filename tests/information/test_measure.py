@@ -354,7 +354,8 @@ def test_auto_answers_however_few_the_rows(n, d):
     rng = np.random.default_rng(0)
     found = mutual_information(rng.standard_normal((n, d)), rng.standard_normal((n, d)))
     assert np.isfinite(found)
-    assert any("too few" in s for s in found.warnings) == (n <= 4 * d)
+    assert any("too few to" in s for s in found.warnings) == (n <= 4 * d)
+    assert any("too few rows for an interval" in s for s in found.warnings) == np.isnan(found.low) == (n < 10)
 
 
 def test_auto_of_a_variable_with_a_function_of_itself_is_large_and_finite():

@@ -63,6 +63,12 @@ def test_domains_that_mediate_do_not_make_mixtures_that_do():
     assert mixture.upper.value >= check(laws, np.ones((2, 2, 1))).worst.mediation.lower.value
 
 
+def test_numbers_whose_squares_overflow_are_refused():
+    x = 1e200 * np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.raises(DataError, match="block 'a': numbers beyond 1e.151"):
+        audit({"a": x[:, 0], "b": x[:, 1]}, np.arange(200) % 2, epsilon=0.1)
+
+
 def test_few_rows_say_so_instead_of_certifying():
     found = run(finite_laws.planted_natural(), n=300)
     assert found.verdict.status == "cannot say"

@@ -221,6 +221,14 @@ def test_a_link_the_working_folder_and_a_change_of_it(tmp_path, monkeypatch):
         write_run("/", files())
 
 
+def test_a_new_volume_is_an_empty_folder(tmp_path):
+    (tmp_path / "lost+found").mkdir()
+    write_run(tmp_path, files(1.0))
+    write_run(tmp_path, files(2.0))
+    assert read_run(tmp_path).manifest["note"] == 2.0
+    assert (tmp_path / "lost+found").is_dir()
+
+
 def test_nothing_outside_the_folder_is_renamed(tmp_path, monkeypatch):
     """A mount point cannot be renamed, nor may its parent be written."""
     folder = tmp_path / "volume"

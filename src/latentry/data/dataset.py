@@ -65,6 +65,8 @@ _Given = TypeVar("_Given")
 class Dataset:
     """Rows measured in one or more modalities, possibly in several domains, possibly with holes.
 
+    Cost: linear in the cells.
+
     Args:
         modalities: An array of rows, or a mapping from name to array; anything with a row axis first.
             ``None`` and NaN are missing, single cells and whole rows alike. Memory maps and zarr arrays stay on disk.

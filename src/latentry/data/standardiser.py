@@ -109,11 +109,16 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> moments(np.array([[1e-300, 2.0], [3e-300, 2.0]]))
     (array([2.e-300, 2.e+000]), array([1.e-300, 0.e+000]))
     """
+    mean, near_one, exponent = _near_one(values)
+    return mean, np.ldexp(np.sqrt(np.mean(near_one**2, axis=0)), exponent)
+
+
+def _near_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means, differences from them in units of powers of two, and the exponents."""
     table = np.asarray(values, dtype=np.float64)
     low, high = table.min(axis=0), table.max(axis=0)
     mean, exponent = np.where(high > low, table.mean(axis=0), low), np.frexp(high - low)[1]
-    near_one = np.ldexp(table - mean, -exponent)
-    return mean, np.ldexp(np.sqrt(np.mean(near_one**2, axis=0)), exponent)
+    return mean, np.ldexp(table - mean, -exponent), exponent
 
 
 def unit_columns(values: np.ndarray) -> np.ndarray:
@@ -125,8 +130,9 @@ def unit_columns(values: np.ndarray) -> np.ndarray:
     Returns:
         Double precision, of the same shape.
     """
-    mean, size = moments(values)
-    unit: np.ndarray = (np.asarray(values, dtype=np.float64) - mean) / np.where(size > 0, size, 1.0)
+    _, near_one, _ = _near_one(values)
+    size = np.sqrt(np.mean(near_one**2, axis=0))
+    unit: np.ndarray = near_one / np.where(size > 0, size, 1.0)
     return unit
 
 

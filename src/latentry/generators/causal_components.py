@@ -96,6 +96,8 @@ def causal_components_law(
 ) -> CausalComponents:
     """Return the truth behind :func:`causal_components` with the same arguments: causes, targets and mixing.
 
+    Cost: layers · latents³.
+
     Args:
         latents: How many.
         layers: Of the mixing.
@@ -133,6 +135,8 @@ def causal_components(
 
     The data of Liang et al. (*Causal component analysis*, 2023): arrows with probability 1/2 and weights U(−1, 1), normal noise, a
     change that cuts what causes a latent and moves the mean of its noise by 2, layers of uniform matrices with tanh(v) + 0.1 v.
+
+    Cost: rows · layers · latents².
 
     Args:
         latents: How many; there is one domain more.

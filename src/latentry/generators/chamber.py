@@ -46,6 +46,8 @@ def chamber(
         light = ModelF1(center_x=0.5, center_y=0.5, radius=0.4, offset=0, image_size=32)
         data = chamber({"image": light}, {"red": red, "green": green, "blue": blue, "pol_1": first, "pol_2": second})
 
+    Cost: linear in the rows; those with images, rows · pixels.
+
     Args:
         simulators: By the name of the modality they make.
         inputs: One value per row for each input.
@@ -73,6 +75,8 @@ def chamber(
 
 def chamber_graph(name: str = "lt", configuration: str = "camera") -> Graph:
     """Return the true graph of a chamber, as causalchamber gives it.
+
+    Cost: constant.
 
     Args:
         name: "lt" is the light tunnel, "wt" the wind tunnel.

@@ -22,6 +22,8 @@ _BOUNDARIES = {"radius": 4.75, "shift": 0.0}
 def circles_graph() -> Graph:
     """Return the graph hue → shift ← radius, with the probabilities that :func:`circles` draws from.
 
+    Cost: constant.
+
     Returns:
         The graph.
 
@@ -61,6 +63,8 @@ def circles(
 
     Factors are the outcomes (hue, radius, shift) and the values (hue_value, radius_value, shift_value).
 
+    Cost: rows · pixels.
+
     Args:
         rows: Number of images.
         size: Height and width in pixels.
@@ -99,6 +103,8 @@ def measure_circles(images: np.ndarray) -> dict[str, np.ndarray]:
 
     Area gives the radius, the centroid the shift, the mean colour the hue; the cut lies halfway between the centres.
     For generated images: their features can be held against the true interventional distribution.
+
+    Cost: rows · pixels.
 
     Args:
         images: (rows, size, size, 3) on [0, 1].

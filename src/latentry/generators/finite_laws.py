@@ -125,6 +125,8 @@ def planted_natural(domains: int = 2, observables: int = 2, symbols: int = 2, se
 
     The private bits depend on Z but not on the domain, so that mixtures stay natural too.
 
+    Cost: the size of the table: domains · symbols^observables.
+
     Args:
         domains: How many.
         observables: How many.
@@ -153,6 +155,8 @@ def xor_across_domains(strength: float = 0.5, *, shared: bool = False) -> Finite
     At equal weights the mixture is independent: mediation error 0 and gradient 0, although each domain has
     ln 2 − h(½ + strength). With `shared`, both observables also carry a fair Z and Λ = Z; without, Λ is constant.
 
+    Cost: the size of the table: domains · symbols^observables.
+
     Args:
         strength: From 0 to ½.
         shared: Whether the observables also carry Z.
@@ -174,6 +178,8 @@ def _always(table: Array) -> Callable[[int], Array]:
 
 def near_miss(error: float, domains: int = 2) -> FiniteFamily:
     """Build Λ = Z for X_i = (Z, A_i) with private bits that agree a little: mediation error is exactly `error` nats.
+
+    Cost: the size of the table: domains · symbols^observables.
 
     Args:
         error: In nats, between 0 and ln 2.
@@ -203,6 +209,8 @@ def near_miss(error: float, domains: int = 2) -> FiniteFamily:
 def leaked_noise(leak: float = 1.0, domains: int = 2) -> FiniteFamily:
     """Build Λ = (Z, A_1 seen with probability `leak`): the second observable cannot tell the first one's bit.
 
+    Cost: the size of the table: domains · symbols^observables.
+
     Args:
         leak: Probability.
         domains: How many.
@@ -222,6 +230,8 @@ def leaked_noise(leak: float = 1.0, domains: int = 2) -> FiniteFamily:
 def synergy(domains: int = 2) -> FiniteFamily:
     """Build Λ = A_1 xor A_2: no observable alone knows anything about it, and given it the bits determine each other.
 
+    Cost: the size of the table: domains · symbols^observables.
+
     Args:
         domains: How many.
 
@@ -238,6 +248,8 @@ def synergy(domains: int = 2) -> FiniteFamily:
 def constant_latent(domains: int = 2) -> FiniteFamily:
     """Build a constant Λ although the observables have a fair Z in common: mediation error ln 2, redundancy 0.
 
+    Cost: the size of the table: domains · symbols^observables.
+
     Args:
         domains: How many.
 
@@ -252,6 +264,8 @@ def constant_latent(domains: int = 2) -> FiniteFamily:
 
 def noisy_copies(observables: int = 3, flip: float = 0.05) -> FiniteFamily:
     """Build independent noisy copies of a fair bit; Λ is that bit, as inferred from the copies.
+
+    Cost: the size of the table: domains · symbols^observables.
 
     Args:
         observables: How many.
@@ -273,6 +287,8 @@ def random_family(
     shape: Sequence[int], latents: int, domains: int, seed: int, *, concentration: float = 1.0
 ) -> FiniteFamily:
     """Draw distributions and a channel from Dirichlet distributions: nothing is planted.
+
+    Cost: the size of the table: domains · symbols^observables.
 
     Args:
         shape: Values of each observable.

@@ -34,6 +34,8 @@ def gin(
     nonlinear ICA with general incompressible-flow networks*, 2020). Their question is whether a model finds the number
     of informative latents, which come first among the factors.
 
+    Cost: linear in the rows.
+
     Args:
         domains: Components of the mixture.
         rows: Rows in all.

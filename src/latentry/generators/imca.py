@@ -36,6 +36,8 @@ def imca(
     and nothing before. L = 2 is therefore one leaky ReLU and one rotation, which is linear mixing of bent sources. After
     Khemakhem et al. (*ICE-BeeM*, 2020); with ``dependence=0`` it is their nonlinear ICA data.
 
+    Cost: linear in the rows.
+
     Args:
         domains: Number of segments.
         rows_per_domain: Rows in each.

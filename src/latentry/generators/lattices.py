@@ -34,6 +34,8 @@ def lattices_graph() -> Graph:
 
     Observation alone cannot orient this edge.
 
+    Cost: constant.
+
     Returns:
         The graph.
 
@@ -72,6 +74,8 @@ def lattices(
     images with 0.75 of the contrast and 0.15 more brightness, and a load cell that reads 0.9 of the stress.
 
     Factors are the outcomes (lattice, profile) and the true parameters of each curve (x0, y0, slope).
+
+    Cost: rows · pixels.
 
     Args:
         rows: Number of samples.

@@ -25,6 +25,8 @@ _METAL, _SUN, _DARK = np.array([0.2, 0.2, 0.3]), np.array([1.0, 0.9, 0.1]), np.a
 def pendulum_graph() -> Graph:
     """Return the graph in which angle and light each drive the shadow's position and length.
 
+    Cost: constant.
+
     Returns:
         The graph.
 
@@ -41,6 +43,8 @@ def project_shadow(angle: np.ndarray, light: np.ndarray) -> tuple[np.ndarray, np
     A point (x, y) throws its shadow at :math:`x - y\tan\phi` for a sun at angle φ from the zenith. The pivot hangs at
     (0, 14), the rod is 9 long; the shadow reaches from the pivot's to the ball's and is never shorter than the ball,
     4.4. The position is its middle.
+
+    Cost: linear in the rows.
 
     Args:
         angle: Of the rod, in degrees.
@@ -79,6 +83,8 @@ def pendulum(
     Yang et al. (*CausalVAE*, 2021), a grid of angles there; distributions and sizes are ours.
 
     Factors are the values (angle, light, position, length) and the outcomes (angle_state, …).
+
+    Cost: rows · pixels.
 
     Args:
         rows: Number of scenes.
@@ -121,6 +127,8 @@ def measure_pendulum(images: np.ndarray) -> dict[str, np.ndarray]:
     """Read angle, light, position and length off images of :func:`pendulum`, as values and as outcomes.
 
     Each is a centroid of what covers the sky or the ground; the length is the shadow's area over its height.
+
+    Cost: rows · pixels.
 
     Args:
         images: (rows, size, size, 3) on [0, 1].

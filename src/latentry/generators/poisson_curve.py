@@ -32,6 +32,8 @@ def poisson_curve(
     ``blocks`` affine couplings (exponents within ±0.1) and permutations, of z and zeros as well. Theorems on
     identifiability do not cover counts.
 
+    Cost: linear in the rows.
+
     Args:
         rows: Rows in all.
         neurons: Observed counts, at least 4.

@@ -106,6 +106,8 @@ def sparse_law(
 ) -> SparseLaw:
     """Return the truth behind :func:`sparse_mixing` with the same arguments: support, weights, bends, distributions.
 
+    Cost: constant in the rows, of which it draws none.
+
     Args:
         mixing: "cyclic", "chain", "structured", "unstructured" or "dense".
         latents: How many.
@@ -172,6 +174,8 @@ def sparse_mixing(
     :class:`SparseLaw` has the formula of the mixing, and :func:`sparse_law`, called with the same arguments, the true
     parameters and support. After the setting of Li et al. (*Synergy between sufficient changes and sparse mixing
     procedure for disentangled representation learning*, 2025), whose synthetic data are not public; these are ours.
+
+    Cost: linear in the rows.
 
     Args:
         mixing: "cyclic" (variable i depends on latents i and i + 1 modulo n; structural sparsity holds for n ≥ 3),

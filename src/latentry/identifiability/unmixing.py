@@ -9,7 +9,7 @@ from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
 from latentry.errors import DataError, DataWarning, nearest
-from latentry.identifiability.metrics.matching import Columns, as_columns
+from latentry.identifiability.metrics.matching import Columns, as_columns, near_one
 
 __all__ = ["unmix"]
 
@@ -51,6 +51,7 @@ def unmix(z: Columns, *, fit_on: Columns, statistics: str = "z", seed: int = 0) 
         raise DataError(f"z has {latents.shape[1]} latents and fit_on has {train.shape[1]}. Give the same latents.")
     if len(train) <= train.shape[1]:
         raise DataError(f"fit_on has {len(train)} rows for {train.shape[1]} latents. Give many more rows than latents.")
+    train, latents = near_one(train, latents)
     if statistics == "squares":
         centre = train.mean(axis=0)
         latents, train = (latents - centre) ** 2, (train - centre) ** 2

@@ -28,6 +28,7 @@ SHORT = "too few rows for an interval: give more, or read the value alone"
 INFINITE = "columns of x determine columns of y, within rounding: the answer is infinite, and no interval bounds it"
 FEWEST_INDEPENDENT = 20  # rows that an estimate from independent rows asks for
 ERROR_DRAWS = 3  # draws whose own error is computed
+FEWEST_FOR_INTERVAL = 10  # rows: the spread of fewer tells no error
 TRAINED = ("mine", "infonce", "nwj", "smile", "flow")  # take one draw: each is trained anew
 
 
@@ -215,13 +216,16 @@ def _interval(found: _Reading, confidence: float, *, infinite: bool) -> tuple[fl
     """Return both ends, and what to know about them."""
     low, high = interval(found.answer.value, found.error, confidence, found.freedom)
     low, high = low - found.answer.excess, high + found.answer.shortfall
+    short = (SHORT,) if np.isnan(low) else ()
     if infinite or np.isinf(found.answer.value):
-        return low, np.inf, () if infinite else (INFINITE,)
-    return low, high, (SHORT,) if np.isnan(low) else ()
+        return low, np.inf, short if infinite else (INFINITE,)
+    return low, high, short
 
 
 def _error(answer: Answer, question: Question, estimator: str) -> tuple[float, float]:
-    """Return the estimator's own standard error, or one by subsampling; NaN if the parts are too small for the estimator."""
+    """Return the estimator's own standard error, or one by subsampling; NaN if the rows are too few."""
+    if question.x.n < FEWEST_FOR_INTERVAL:
+        return np.nan, np.nan
     if answer.error is not None:
         return answer.error, np.inf
     if np.isinf(answer.value):

@@ -41,7 +41,9 @@ def fit_many(
 
     Every fit is described by a text, and carried out by whatever process gets it: the table is the same on every engine, bit for
     bit, except for seconds. A sweep that was killed goes on with the same folder: what is finished is read, what was begun
-    goes on from its last save. A fit that fails is a line with its reason. The cost is that of the fits: see ``model.describe``.
+    goes on from its last save. A fit that fails is a line with its reason.
+
+    Cost: that of the fits, divided by the workers; see ``model.describe``.
 
     Args:
         jobs: Models, which share ``data``; pairs of model and data; or :class:`Job` s, which have names.

@@ -27,6 +27,8 @@ def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -
     Trials are asked for in groups, whose fits run at once. After a part of its epochs a trial below the median of the others
     ends; the others are fitted in full. The journal in the folder keeps every trial, so that a search goes on where it was stopped.
 
+    Cost: one fit for each trial, divided by the workers.
+
     Args:
         sweep: With ranges, one file, one seed, rows aside, and ``search``.
         folder: For runs and journal.

@@ -106,6 +106,8 @@ def job_for(kind: str, chosen: Mapping[str, Any], source: Mapping[str, Any], nam
 def read_sweep(path: str | Path) -> Sweep:
     """Read a sweep file.
 
+    Cost: the size of the file; the jobs that it names are made when they are asked for.
+
     Args:
         path: Of TOML; files in it are relative to its folder.
 

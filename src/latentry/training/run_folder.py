@@ -37,6 +37,8 @@ __all__ = ["RunFolder", "write_run"]
 # Names that only a save gives: contents of some version, and drafts of a save that was killed.
 _OURS = re.compile(r"(weights|optimiser|history)-[0-9a-f]{16}\.(safetensors|jsonl)|\..+\.\d+-[0-9a-f]{8}\.draft")
 
+_OF_VOLUMES = "lost+found"  # what an empty volume of ext4 holds, before anybody wrote to it
+
 
 def write_run(folder: str | Path, run: RunFiles) -> None:
     """Write a run; an earlier one stays until the new one is whole and on disk.
@@ -148,4 +150,4 @@ class RunFolder:
 
 
 def _is_ours(name: str) -> bool:
-    return name == LOCK or _OURS.fullmatch(name) is not None
+    return name in (LOCK, _OF_VOLUMES) or _OURS.fullmatch(name) is not None

@@ -206,7 +206,7 @@ def _subsampled(fewer: Subject, whole: Subject) -> list[str]:
         return []
     return [
         f"Judged on {rows_in_words(len(fewer.data), len(whole.data))}, because tests of numbers take time; "
-        "natural.audit takes all rows that it is given."
+        "natural.audit draws more of them."
     ]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -20,11 +21,15 @@ from latentry.data.files.roles import KEY, Roles, about_of, from_arrays, to_arra
 from latentry.data.files.survey import Seen, survey_arrays
 from latentry.errors import DataError
 
+_LONGEST_END = 22 + 65_535  # of a zip archive: what counts its entries, and a comment
+_MORE = 65_535  # counted elsewhere
+
 
 def claimed(path: Path, most: float) -> float:
     """Return the bytes of all arrays, if no header claims others than are there."""
     with _explained(path), zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
+        _require_all(entries, path)
         total = float(sum(entry.file_size for entry in entries))
         if total <= most:
             for entry in entries:
@@ -50,6 +55,18 @@ def arrays(path: Path) -> dict[str, np.ndarray]:
                 digest({name: part for name, part in found.items() if name != KEY}), about["content"], str(path)
             )
     return found
+
+
+def _require_all(entries: Sequence[zipfile.ZipInfo], path: Path) -> None:
+    """Refuse a directory that lists fewer arrays than its end counts: a changed length in it swallows those that follow."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - _LONGEST_END))
+        end = file.read()
+    (counted,) = struct.unpack_from("<H", end, end.rfind(b"PK\5\6") + 10)
+    if counted not in (len(entries), _MORE):
+        raise DataError(
+            f"{path}: not a whole npz archive (it lists {len(entries)} arrays, and counts {counted}). Write it again."
+        )
 
 
 @contextmanager

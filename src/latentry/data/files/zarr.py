@@ -118,7 +118,7 @@ def _require_chunks(name: str, array: zarr.Array[Any]) -> None:
     stored, wanted = array.nchunks_initialized, array.nchunks
     if stored < wanted:
         raise DataError(
-            f"array {name!r}: {wanted - stored} of {wanted} chunks are not stored, and would be read as {array.fill_value!r}. "
+            f"array {name!r}: {wanted - stored} of {wanted} chunks are not stored, and would be read as {array.fill_value}. "
             "Restore the store from a copy; if such chunks were never written, write the store with "
             "zarr.config.set({'array.write_empty_chunks': True})."
         )

@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 from latentry.data import column_scales
 from latentry.errors import DataError, nearest
 from latentry.identifiability.metrics.factors import Factor, as_factors, same_rows
-from latentry.identifiability.metrics.matching import Columns, as_columns, in_one_order
+from latentry.identifiability.metrics.matching import Columns, as_columns, in_one_order, near_one
 
 __all__ = ["DCI", "dci", "mig", "sap"]
 
@@ -185,6 +185,7 @@ def _both(
     same_rows(train, known, "fit_on: ")
     if train.shape[1] != latents.shape[1] or [f.name for f in known] != [f.name for f in factors]:
         raise DataError("fit_on: has other columns. Give the latents and factors of z and s, in the same order.")
+    train, latents = near_one(train, latents)
     return latents, factors, train, known
 
 

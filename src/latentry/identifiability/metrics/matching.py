@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
-from latentry.data import paired_rows
+from latentry.data import LARGEST, paired_rows, unit_columns
 from latentry.errors import DataError, nearest
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "in_one_order",
     "match",
     "mcc",
+    "near_one",
     "r_squared",
 ]
 
@@ -81,7 +82,7 @@ def correlations(z: Columns, s: Columns, method: str = "pearson") -> np.ndarray:
         raise DataError(f"method={method!r}: is not known{nearest(method, METHODS)}")
     if method == "spearman":
         estimated, true = rankdata(estimated, axis=0), rankdata(true, axis=0)
-    table: np.ndarray = np.abs(_standard(estimated).T @ _standard(true)) / len(estimated)
+    table: np.ndarray = np.abs(unit_columns(estimated).T @ unit_columns(true)) / len(estimated)
     return table
 
 
@@ -161,7 +162,8 @@ def mcc(z: Columns, s: Columns, method: str = "pearson", *, weak_on: tuple[Colum
 def canonical_scores(z: Columns, s: Columns, fit_on: tuple[Columns, Columns]) -> tuple[np.ndarray, np.ndarray]:
     """Return canonical variates: whitened sides times the singular vectors of their product (Björck and Golub, 1973)."""
     (z, s), fit_on = in_one_order(z, s), in_one_order(*fit_on)
-    estimated, true = as_columns("z", fit_on[0]), as_columns("s", fit_on[1])
+    estimated, to_score = near_one(as_columns("z", fit_on[0]), as_columns("z", z))
+    true, known = near_one(as_columns("s", fit_on[1]), as_columns("s", s))
     if len(estimated) != len(true):
         raise DataError(f"weak_on: z has {len(estimated)} rows and s has {len(true)}. Give the same rows of both.")
     whiten_estimated, whiten_true = _whitening(estimated), _whitening(true)
@@ -169,7 +171,7 @@ def canonical_scores(z: Columns, s: Columns, fit_on: tuple[Columns, Columns]) ->
         whiten_estimated.T @ (estimated - estimated.mean(axis=0)).T @ (true - true.mean(axis=0)) @ whiten_true,
         full_matrices=False,
     )
-    return as_columns("z", z) @ whiten_estimated @ left, as_columns("s", s) @ whiten_true @ right.T
+    return to_score @ whiten_estimated @ left, known @ whiten_true @ right.T
 
 
 def _whitening(columns: np.ndarray) -> np.ndarray:
@@ -196,9 +198,9 @@ def r_squared(z: Columns, s: Columns, *, fit_on: tuple[Columns, Columns]) -> np.
         At most 1 for each true latent; below 0 where the mean would do better.
     """
     (z, s), fit_on = in_one_order(z, s), in_one_order(*fit_on)
-    train = np.column_stack([as_columns("z", fit_on[0]), np.ones(len(as_columns("z", fit_on[0])))])
-    weights = np.linalg.lstsq(train, as_columns("s", fit_on[1]), rcond=None)[0]
-    estimated, true = as_columns("z", z), as_columns("s", s)
+    seen, estimated = near_one(as_columns("z", fit_on[0]), as_columns("z", z))
+    known, true = near_one(as_columns("s", fit_on[1]), as_columns("s", s))
+    weights = np.linalg.lstsq(np.column_stack([seen, np.ones(len(seen))]), known, rcond=None)[0]
     left = true - np.column_stack([estimated, np.ones(len(estimated))]) @ weights
     explained: np.ndarray = 1 - left.var(axis=0) / np.maximum(true.var(axis=0), np.finfo(float).tiny)
     return explained
@@ -236,7 +238,7 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
         (rows, latents).
 
     Raises:
-        DataError: If there are fewer than 3 rows, or a number is not finite.
+        DataError: If there are fewer than 3 rows, or a number is not finite or its square would not be.
     """
     if isinstance(values, _NamedColumns) and not _is_series(values):
         values = np.column_stack([np.asarray(column) for _, column in values.items()])
@@ -247,6 +249,8 @@ def as_columns(name: str, values: Columns) -> np.ndarray:
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0, 0])
         raise DataError(f"{name} has NaN or infinity at row {row}. Leave such rows out.")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise DataError(f"{name} has numbers beyond {LARGEST:g}, whose squares overflow. Use other units.")
     return array
 
 
@@ -255,8 +259,25 @@ def _is_series(values: object) -> bool:
     return len(getattr(values, "shape", ())) == 1
 
 
-def _standard(columns: np.ndarray) -> np.ndarray:
-    centred = columns - columns.mean(axis=0)
-    spread = centred.std(axis=0)
-    standard: np.ndarray = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
-    return standard
+def near_one(train: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Divide columns by the power of two that brings those to learn from near 1, so that no square under- or overflows.
+
+    Cost: linear in the numbers.
+
+    Args:
+        train: Rows to learn from, (rows, columns).
+        others: Further rows of the same columns.
+
+    Returns:
+        All of them, in the same units.
+
+    Raises:
+        DataError: If they have different numbers of columns.
+    """
+    for rows in others:
+        if rows.shape[1] != train.shape[1]:
+            raise DataError(
+                f"rows of {rows.shape[1]} columns beside {train.shape[1]} to learn from. Give the same columns of both."
+            )
+    exponent = np.frexp(np.ptp(train, axis=0))[1]
+    return tuple(np.ldexp(rows, -exponent) for rows in (train, *others))

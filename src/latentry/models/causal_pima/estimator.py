@@ -93,6 +93,9 @@ class CausalPIMA(
     :class:`NodeMixture`) or adds a part to the mean ("additive"); without that, any relabelling of the clusters fits as
     well. Features that are not bimodal, or overlap much, are missed. No hidden common cause of two nodes is allowed for.
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns, and in the configurations of
+    the nodes, whose number is the product of their outcomes.
+
     Args:
         nodes: Outcomes of each node, such as (2, 2, 3), or a mapping from name to outcomes. Names are N1, N2, ... "auto" chooses
             them (:attr:`nodes_`, :attr:`choices_`): from the number of groups in each set of modalities, then by short fits.

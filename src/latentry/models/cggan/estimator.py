@@ -87,6 +87,8 @@ class CGGAN(LatentModel[Adversaries, ImageFacts], SamplesByDomain, Reconstructs)
     and sparse mixing speak of exact distributions, not of a discriminator's verdict; and what it calls content is what the
     mask left still, not a promise about your data. See also :class:`CGVAE`, for tables.
 
+    Cost: linear in images and epochs, and in the pixels of an image for given networks.
+
     Args:
         latent_dim: Latents in all.
         style_dim: The first of them, which may change with the domain.

@@ -123,6 +123,9 @@ class CGVAE(
     What it cannot do: a dense mixing is not made sparse. A penalty on it chooses one explanation of many, sparser
     than the truth; so it does for a latent that the true pattern leaves together with another.
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns; the penalty takes the
+    derivatives of every column by every latent. Exact fits are cubic in the latents.
+
     Args:
         sparsity: Weight λ of the penalty, in nats a row for each unit of strength, or for each edge.
             ``models.choose_sparsity`` compares weights on rows set aside.

@@ -89,6 +89,9 @@ class IFlow(
     What it cannot do: when only means change between domains, the latents stay mixed, however good the fit, unless it is known
     which latents each domain changes (``domain_prior__targets``).
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns, and cubic in the latents: a
+    layer of the flow is a full matrix and its determinant.
+
     Args:
         noisy: Whether the columns hold observation noise besides the latents.
         prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or

@@ -83,6 +83,9 @@ class IVAE(
     theorem speaks of. The staged fit does much better: it finds the manifold without domains, identifies its
     coordinates by the exact likelihood of an invertible map, and refines all of it under the bound.
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns. The exact flow of the stage
+    that identifies is cubic in the latents.
+
     Args:
         estimation: "staged", or "elbo" for the bound from start to end.
         prior: What changes with the domain: "gaussian" (mean and variance), "variance", "mean", "laplace", or

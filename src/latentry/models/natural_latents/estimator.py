@@ -66,6 +66,9 @@ class NaturalLatents(LatentModel[NaturalModule, Observations], HasClusters, HasF
     What it cannot do: show that a latent is natural (:func:`latentry.certify` does, on rows that it has not seen); name values or
     columns, which are known up to order, or up to any map that keeps them natural; find what only three modalities together tell.
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns, and in the modalities: each
+    has a student.
+
     Args:
         values: Number of values of the latent, or "auto": so many as held-out rows can tell apart. Also meant if nothing is given.
         latent_dim: Number of columns of a latent of numbers with Gaussian noise, in place of ``values``; or "auto".

@@ -48,6 +48,8 @@ class VAE(LatentModel[Autoencoder, Observations], HasLikelihood, Imputes, Sample
     With several modalities the posterior is a product of experts over those observed, so that rows with holes
     are used and any subset of modalities can be encoded.
 
+    Cost: linear in rows, epochs and the weights of the networks, which grow with the columns; domains cost nothing.
+
     Args:
         likelihood: "gaussian", "bernoulli", "categorical", "poisson", "negative_binomial" or "concrete", for all modalities or
             by name.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from latentry.data import Dataset, missing_entries, normal_scores, varying_columns
+from latentry.data import LARGEST, Dataset, missing_entries, normal_scores, varying_columns
 from latentry.errors import DataError, nearest
 from latentry.streams import stream, stream_seed
 
@@ -259,13 +259,15 @@ def block_of(name: str, column: Column, kept: Codes, *, label: bool, fit: Codes,
         The block.
 
     Raises:
-        DataError: If a number is infinite.
+        DataError: If a number is infinite, or its square would be.
     """
     values = np.asarray(column)[kept].reshape(len(kept), -1)
     values = values.astype(str) if values.dtype.kind == "O" else values
     if not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r}: has an infinite value. Drop its row, or mark it as missing (NaN).")
+        if np.abs(values).max(initial=0.0) > LARGEST:
+            raise DataError(f"block {name!r}: numbers beyond {LARGEST:g}, whose squares overflow. Use other units.")
         return Block.of_numbers(name, values.astype(np.float64), fit, seed)
     codes = np.unique(values, axis=0, return_inverse=True)[1]
     return Block.of_labels(name, codes.ravel().astype(np.int64))
