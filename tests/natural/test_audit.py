@@ -349,6 +349,7 @@ def test_bad_input(call, words):
 def test_of_very_many_rows_with_numbers_some_are_drawn(monkeypatch):
     """Parts shrink, a rare domain keeps enough, a note says so; tables of labels take all rows."""
     from latentry.natural.from_samples import audit_rows
+    from latentry.natural.from_samples.judge import drift
 
     monkeypatch.setattr(audit_rows, "_MOST", 400)
     rng = np.random.default_rng(0)
@@ -365,6 +366,7 @@ def test_of_very_many_rows_with_numbers_some_are_drawn(monkeypatch):
     for part, whole in ((fewer.fit, rows.fit), (fewer.audit, rows.audit)):
         assert set(part) < set(whole)
         assert min(np.bincount(domain[part])) >= 40
+    assert {bound.n for bound in drift(fewer, 0).values()} == {len(fewer.fit) + len(fewer.audit)}
     labels = {name: (block > 0.5).astype(int) for name, block in blocks.items()}
     counted = audit_rows.as_rows(
         labels, latent, blocks=None, domain=domain, noise=None, quantiser=None, fit=0.5, seed=0

@@ -453,7 +453,7 @@ def _gaussian(rows: Rows, inside: Codes, blocks: list[list[int | str]], given: l
 
 
 def drift(rows: Rows, seed: int) -> dict[str, Bound]:
-    """Estimate how much the domain shows through: I(Λ; J|X_i) for each block, and I(J; X|Λ).
+    """Estimate how much the domain shows through: I(Λ; J|X_i) for each block, and I(J; X|Λ); on the rows that were drawn, if any.
 
     Args:
         rows: The rows to audit.
@@ -462,13 +462,16 @@ def drift(rows: Rows, seed: int) -> dict[str, Bound]:
     Returns:
         Estimates in nats, by name.
     """
-    latent = rows.latent_sample(seed)
+    some = np.sort(np.concatenate([rows.fit, rows.audit])) if rows.drawn else np.arange(len(rows.domain))
+    latent = rows.latent_sample(seed)[some]
     if isinstance(rows.channel, CategoricalChannel):
         known = np.eye(rows.channel.probabilities.shape[1])[latent]
     else:
         known = latent
-    everything = np.hstack([block.features for block in rows.blocks])
-    questions = {f"I(Λ; domain | {block.name})": (block.features, known) for block in rows.blocks}
-    questions["I(domain; X | Λ)"] = (known, everything)
-    bounds = side_by_side(lambda pair: domain_information(rows.domain, pair[0], pair[1], seed), questions.values())
+    seen = {block.name: block.features[some] for block in rows.blocks}
+    questions = {f"I(Λ; domain | {name})": (features, known) for name, features in seen.items()}
+    questions["I(domain; X | Λ)"] = (known, np.hstack([*seen.values()]))
+    bounds = side_by_side(
+        lambda pair: domain_information(rows.domain[some], pair[0], pair[1], seed), questions.values()
+    )
     return dict(zip(questions, bounds, strict=True))
