@@ -9,6 +9,7 @@ __all__ = [
     "CheckpointError",
     "DataError",
     "DataWarning",
+    "FileError",
     "LatentryError",
     "MissingExtra",
     "TrainingDiverged",
@@ -22,6 +23,10 @@ class LatentryError(Exception):
 
 class DataError(LatentryError, ValueError):
     """The data or an argument cannot be used as they are."""
+
+
+class FileError(DataError):
+    """A file that people write cannot be used; its sentence is in the words of that file, on the command line too."""
 
 
 class CheckpointError(LatentryError, OSError):

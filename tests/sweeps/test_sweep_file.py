@@ -1,13 +1,15 @@
 """Sweep files: every combination a job, every mistake named at once."""
 
+import importlib
 import json
+from dataclasses import replace
 
 import pytest
 
 import latentry as lt
 from latentry.cli import main
 from latentry.errors import DataError
-from latentry.sweeps import read_sweep
+from latentry.sweeps import read_sweep, search
 
 GRID = """
 seeds = [0, 1]
@@ -95,13 +97,68 @@ def test_ranges_want_a_search(folder):
         read_sweep(folder / "sweep.toml").jobs()
 
 
-@pytest.mark.long
-def test_a_search_ends_poor_trials_and_goes_on(folder, capsys):
-    pytest.importorskip("optuna")
-    text = GRID.replace("latent_dim = [1, 2]", "latent_dim = {low = 1, high = 2}").replace("[0, 1]", "[0]")
+def test_values_that_models_refuse_are_named_before_any_fit(folder):
+    text = GRID.replace("latent_dim = [1, 2]", 'latent_dim = ["a", 2]\nlearning_rate = {low = -1.0, high = 0.1}')
+    text = text.replace("epochs = 1", "epochs = -3").replace('"here"', '"here"\nworkers = -3')
+    (folder / "sweep.toml").write_text(text.replace("rows.npz", "gone.npz"))
+    with pytest.raises(DataError) as found:
+        read_sweep(folder / "sweep.toml")
+    for words in ("models[0].latent_dim='a'", "models[0].epochs=-3", "models[0].learning_rate=-1.0", "engine.workers=-3",
+                  "gone.npz does not exist"):  # fmt: skip
+        assert words in str(found.value), words
+    assert "latent_dim=2" not in str(found.value)
+
+
+def test_a_sweep_whose_fits_all_fail_says_so(folder, capsys):
+    (folder / "rows.npz").write_bytes(b"no archive")
+    assert run("sweep", folder / "sweep.toml", "--out", folder / "out", "--json") == 2
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["failed"] == 4
+    assert "every fit failed; the first, vae-latent_dim=1-seed=0: " in printed.err
+
+
+def search_file(folder, low=1, high=2):
+    text = GRID.replace("latent_dim = [1, 2]", f"latent_dim = {{low = {low}, high = {high}}}").replace("[0, 1]", "[0]")
     (folder / "sweep.toml").write_text(text.replace("epochs = 1", "epochs = [2, 4]"))
-    words = ("sweep", folder / "sweep.toml", "--out", folder / "out", "--search", "optuna", "--json", "--trials")
+    return "sweep", folder / "sweep.toml", "--out", folder / "out", "--search", "optuna", "--json", "--trials"
+
+
+@pytest.mark.long
+def test_a_search_ends_poor_trials_and_goes_on_with_all_of_them_in_the_table(folder, capsys):
+    pytest.importorskip("optuna")
+    words = search_file(folder)
     assert run(*words, 5) == 0
     assert json.loads(capsys.readouterr().out)["fits"] == 5
+    first = lt.data.read_columns(folder / "out" / "results.parquet")
     assert run(*words, 6) == 0  # one more
-    assert json.loads(capsys.readouterr().out)["fits"] == 1
+    assert json.loads(capsys.readouterr().out)["fits"] == 6
+    table = lt.data.read_columns(folder / "out" / "results.parquet")
+    assert list(table["score"])[:5] == list(first["score"])
+    assert run(*words, 6) == 0  # nothing is left to do
+    assert list(lt.data.read_columns(folder / "out" / "results.parquet")["score"]) == list(table["score"])
+
+
+@pytest.mark.long
+def test_a_search_whose_trials_all_fail_ends(folder, capsys):
+    pytest.importorskip("optuna")
+    (folder / "rows.npz").write_bytes(b"no archive")
+    assert run(*search_file(folder), 5) == 2
+    assert json.loads(capsys.readouterr().out)["failed"] == 5
+
+
+@pytest.mark.long
+def test_a_search_that_was_killed_goes_on_with_the_trials_that_had_begun(folder, monkeypatch):
+    pytest.importorskip("optuna")
+    words = search_file(folder)
+    given = replace(read_sweep(words[1]), search={"trials": 4})
+
+    def killed(*args, **named):
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.import_module("latentry.sweeps.search"), "fit_many", killed)
+        with pytest.raises(RuntimeError):
+            search(given, folder / "out")
+    assert run(*words, 4) == 0
+    assert len(list(lt.data.read_columns(folder / "out" / "results.parquet")["name"])) == 4
+    assert sorted({path.name[:10] for path in (folder / "out").glob("trial-*")}) == [f"trial-{n:04d}" for n in range(4)]

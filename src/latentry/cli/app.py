@@ -18,7 +18,7 @@ from rich.console import Console
 from latentry import __version__
 from latentry.cli.commands import COMMANDS, LazyCommands
 from latentry.cli.wording import in_options
-from latentry.errors import DataError, DataWarning, LatentryError
+from latentry.errors import DataError, DataWarning, FileError, LatentryError
 
 __all__ = ["app", "main"]
 
@@ -77,13 +77,13 @@ def _explain(problem: BaseException) -> int:
     if isinstance(problem, SystemExit):
         return problem.code if isinstance(problem.code, int) else 2
     if isinstance(problem, LatentryError):
-        _say(str(problem))
+        _say(str(problem) if isinstance(problem, FileError) else in_options(str(problem)))
         return 2
     if hasattr(problem, "format_message"):  # wrong usage, as the argument parser sees it
         _say(problem.format_message() + " See --help.")
         return 2
     if os.environ.get("JAX_PLATFORMS") and (sentence := _without_devices()):
-        _say(sentence)
+        _say(in_options(sentence))
         return 2
     if os.environ.get("LATENTRY_TRACEBACK"):
         raise problem
@@ -124,8 +124,7 @@ def _without_devices() -> str | None:
 
 
 def _say(sentence: str) -> None:
-    words = in_options(sentence)
-    Console(stderr=True, soft_wrap=True).print(f"latentry: {words}", style="bold red", markup=False, highlight=False)
+    Console(stderr=True, soft_wrap=True).print(f"latentry: {sentence}", style="bold red", markup=False, highlight=False)
 
 
 def _show_warning(

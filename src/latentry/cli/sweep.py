@@ -10,7 +10,7 @@ import typer
 
 from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, Quiet, answer
-from latentry.errors import DataError, MissingExtra
+from latentry.errors import DataError, FileError, MissingExtra
 from latentry.sweeps import ManyFits, Sweep, fit_many, read_sweep, search
 from latentry.training import ENGINES
 
@@ -47,6 +47,9 @@ def sweep(
     table = _table(found, out)
     result = {"folder": str(out), "table": str(table), "fits": len(found), "failed": len(found.failed)}
     answer(result, f"{found}\nThe table is {table}.", as_json=json)
+    if len(found.failed) == len(found):
+        first = found.failed[0]
+        raise FileError(f"every fit failed; the first, {first.name}: {first.reason}")
 
 
 def _carried_out(given: Sweep, out: Path, *, progress: bool | str) -> ManyFits:

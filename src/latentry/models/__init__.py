@@ -4,7 +4,7 @@ from latentry.models.causal_pima import CausalPIMA, GraphSearch, NodeMixture
 from latentry.models.cggan import CGGAN, Adversarial, ImageNetworks, picture_grid, write_png
 from latentry.models.cgvae import CGVAE, MixingPenalty
 from latentry.models.domain_prior import DomainPrior, FlowMap
-from latentry.models.estimator import AnyModel, LatentModel, Settings, Training, clone
+from latentry.models.estimator import AnyModel, LatentModel, Settings, Training, check_table, clone
 from latentry.models.estimator.saving import load_model, read_model_files
 from latentry.models.iflow import IFlow
 from latentry.models.ivae import IVAE, Bound
@@ -43,6 +43,7 @@ __all__ = [
     "SparsityPath",
     "Training",
     "carry_out",
+    "check_table",
     "choose",
     "choose_sparsity",
     "clone",

@@ -19,7 +19,7 @@ from latentry.sweeps.one_job import Order, job_text
 from latentry.sweeps.progress import watched
 from latentry.training import Engine, EngineLike, engine_for, run_texts
 
-__all__ = ["fit_many"]
+__all__ = ["fit_many", "kept_rows"]
 
 
 def fit_many(
@@ -119,6 +119,29 @@ def _fitted(
             say(named[number].name, outcome)
     rows = tuple(_row(job, order, outcomes[n]) for n, (job, order) in enumerate(zip(named, orders, strict=True)))
     return ManyFits(rows, place)
+
+
+def kept_rows(
+    jobs: Sequence[Job], place: Path, *, aside: float, split: int, certify: bool, epsilon: float
+) -> tuple[FitRow, ...]:
+    """Read what a folder holds of jobs, without fitting anything.
+
+    Cost: constant for each job.
+
+    Args:
+        jobs: With their names.
+        place: Folder of all fits.
+        aside: As of :func:`fit_many`.
+        split: As of :func:`fit_many`.
+        certify: As of :func:`fit_many`.
+        epsilon: As of :func:`fit_many`.
+
+    Returns:
+        A line for each job; one without a finished run has failed.
+    """
+    orders = [Order.of(job, place, aside, split, certify=certify, epsilon=epsilon) for job in jobs]
+    lost = Outcome("failed", "its folder holds no finished run.")
+    return tuple(_row(job, one, finished(one.fit, one.mark) or lost) for job, one in zip(jobs, orders, strict=True))
 
 
 def _carried_out(engine: Engine, orders: Sequence[Order], left: Sequence[int]) -> Iterator[tuple[int, Outcome]]:

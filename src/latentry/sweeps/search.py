@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from latentry.errors import DataError, MissingExtra
-from latentry.sweeps.fit_many import fit_many
+from latentry.sweeps.fit_many import fit_many, kept_rows
 from latentry.sweeps.jobs import Job
-from latentry.sweeps.many_fits import ManyFits
+from latentry.sweeps.many_fits import FitRow, ManyFits
 from latentry.sweeps.sweep_file import Range, Sweep, job_for
+from latentry.training import locked
 
 if TYPE_CHECKING:
     import optuna
+
+    AnyTrial: TypeAlias = optuna.Trial | optuna.trial.FrozenTrial
 
 __all__ = ["search"]
 
 _AT_ONCE = 4  # trials asked for before any of them is told: the same on every engine, so that the result is too
 _RUNGS = (0.25, 1.0)  # fractions of the epochs after which a trial may end
+_RUNG, _REASON = "rung", "reason"  # names in the journal: of a trial's last fit
 
 
 def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -> ManyFits:
     """Search the ranges of a sweep for the best score on rows aside (Akiba et al., 2019).
 
     Trials are asked for in groups, whose fits run at once. After a part of its epochs a trial below the median of the others
-    ends; the others are fitted in full. The journal in the folder keeps every trial, so that a search goes on where it was stopped.
+    ends; the others are fitted in full. The journal in the folder keeps every trial, so that a search goes on where it was stopped:
+    with the trials that had begun, then with new ones. One process searches in a folder at a time.
 
     Cost: one fit for each trial, divided by the workers.
 
@@ -35,23 +41,22 @@ def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -
         progress: True, False or "auto".
 
     Returns:
-        A line for each fit.
+        A line for each trial of the journal: its last fit.
 
     Raises:
         DataError: If the sweep cannot be searched.
+        CheckpointError: If another process searches in the folder.
         MissingExtra: If Optuna is not installed.
     """
     asked = dict(sweep.search or {})
     if len(sweep.data) > 1 or len(sweep.models) > 1 or not sweep.aside:
         raise DataError("search: takes one data file, one entry of models, and aside above 0. Write a sweep of each.")
-    study = _study(Path(folder), int(asked.get("seed", 0)))
-    kind, values = sweep.models[0]
-    done: list[ManyFits] = []
-    while (left := asked.get("trials", 20) - len(_ended(study))) > 0:
-        trials = [study.ask() for _ in range(min(_AT_ONCE, left))]
-        chosen = [_suggested(trial, values) for trial in trials]
-        done.append(_group(study, trials, chosen, kind, sweep, Path(folder), progress))
-    return ManyFits(tuple(row for part in done for row in part), Path(folder).absolute())
+    place = Path(folder).absolute()
+    study = _study(place, int(asked.get("seed", 0)))
+    with locked(place):
+        while (left := asked.get("trials", 20) - len(_ended(study))) > 0:
+            _group(study, _trials(study, min(_AT_ONCE, left)), sweep, place, progress)
+        return _table(study, sweep, place)
 
 
 def _study(folder: Path, seed: int) -> optuna.Study:
@@ -76,11 +81,21 @@ def _ended(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     return [trial for trial in study.trials if trial.state.is_finished()]
 
 
-def _suggested(trial: optuna.Trial, values: Mapping[str, Sequence[Any] | Range]) -> dict[str, Any]:
+def _trials(study: optuna.Study, count: int) -> list[optuna.Trial]:
+    """Return trials that an interrupted search had begun, then new ones."""
+    import optuna
+
+    begun = study.get_trials(deepcopy=False, states=(_state("RUNNING"),))[:count]
+    return [optuna.trial.Trial(study, trial._trial_id) for trial in begun] + [
+        study.ask() for _ in range(count - len(begun))
+    ]
+
+
+def _suggested(trial: AnyTrial, values: Mapping[str, Sequence[Any] | Range]) -> dict[str, Any]:
     return {name: _suggest(trial, name, value) for name, value in values.items()}
 
 
-def _suggest(trial: optuna.Trial, name: str, value: Sequence[Any] | Range) -> Any:
+def _suggest(trial: AnyTrial, name: str, value: Sequence[Any] | Range) -> Any:
     if not isinstance(value, Range):
         return value[0] if len(value) == 1 else value[trial.suggest_categorical(name, list(range(len(value))))]
     if isinstance(value.low, int) and isinstance(value.high, int):
@@ -89,44 +104,64 @@ def _suggest(trial: optuna.Trial, name: str, value: Sequence[Any] | Range) -> An
 
 
 def _group(
-    study: optuna.Study,
-    trials: Sequence[optuna.Trial],
-    chosen: Sequence[Mapping[str, Any]],
-    kind: str,
-    sweep: Sweep,
-    folder: Path,
-    progress: bool | str,
-) -> ManyFits:
+    study: optuna.Study, trials: Sequence[optuna.Trial], sweep: Sweep, folder: Path, progress: bool | str
+) -> None:
     """Fit a group of trials for a part of their epochs; then those that were not ended for all of them."""
-    (source,) = sweep.data.values()
-    rungs = tuple((sweep.search or {}).get("rungs", _RUNGS))
-    alive, rows = dict(zip([trial.number for trial in trials], zip(trials, chosen, strict=True), strict=True)), {}
-    for step, part in enumerate(rungs):
-        jobs = {n: _job(n, step, kind, one, part, source, sweep.seeds[0]) for n, (_, one) in alive.items()}
-        found = fit_many(
-            jobs.values(), folder=folder, aside=sweep.aside, split=sweep.split, progress=progress, **sweep.engine,
-            certify=sweep.certify and step == len(rungs) - 1, epsilon=sweep.epsilon,
-        )  # fmt: skip
+    alive, last = {trial.number: trial for trial in trials}, len(_rungs(sweep)) - 1
+    for rung in range(last + 1):
+        if not alive:
+            return
+        jobs = {number: _job(trial, rung, sweep) for number, trial in alive.items()}
+        found = fit_many(jobs.values(), folder=folder, progress=progress, **_settings(sweep, rung), **sweep.engine)
         for number, row in zip(jobs, found, strict=True):
-            rows[number] = row
-            trial = alive[number][0]
-            if row.score is None:
-                study.tell(trial, state=_state("FAIL"))
+            if _told(study, alive[number], row, rung, last):
                 del alive[number]
-                continue
-            trial.report(row.score, step)
-            last = step == len(rungs) - 1
-            if last or trial.should_prune():
-                study.tell(trial, row.score if last else None, state=None if last else _state("PRUNED"))
-                del alive[number]
-    return ManyFits(tuple(rows.values()), folder)
 
 
-def _job(
-    number: int, step: int, kind: str, chosen: Mapping[str, Any], part: float, source: Mapping[str, Any], seed: int
-) -> Job:
-    job = job_for(kind, {**chosen, "seed": seed}, source, f"trial-{number:04d}-{step}")
-    epochs = max(1, round(part * job.model.epochs))
+def _told(study: optuna.Study, trial: optuna.Trial, row: FitRow, rung: int, last: int) -> bool:
+    """Tell a trial's score, and return whether the trial has ended."""
+    score = row.score
+    trial.set_user_attr(_RUNG, rung)
+    trial.set_user_attr(_REASON, row.reason)
+    if score is None:
+        study.tell(trial, state=_state("FAIL"))
+        return True
+    if rung not in study.trials[trial.number].intermediate_values:
+        trial.report(score, rung)
+    if rung == last:
+        study.tell(trial, score)
+    elif trial.should_prune():
+        study.tell(trial, state=_state("PRUNED"))
+    else:
+        return False
+    return True
+
+
+def _table(study: optuna.Study, sweep: Sweep, folder: Path) -> ManyFits:
+    """Read the last fit of every trial that has ended, of earlier calls too."""
+    rows: list[FitRow] = []
+    for trial in _ended(study):
+        rung = trial.user_attrs.get(_RUNG, max(trial.intermediate_values, default=0))
+        (row,) = kept_rows([_job(trial, rung, sweep)], folder, **_settings(sweep, rung))
+        rows.append(row if row.score is not None else replace(row, reason=trial.user_attrs.get(_REASON, row.reason)))
+    return ManyFits(tuple(rows), folder)
+
+
+def _rungs(sweep: Sweep) -> tuple[float, ...]:
+    return tuple((sweep.search or {}).get("rungs", _RUNGS))
+
+
+def _settings(sweep: Sweep, rung: int) -> dict[str, Any]:
+    """Return how fits of a rung are judged: certificates are for those that had all of their epochs."""
+    certify = sweep.certify and rung == len(_rungs(sweep)) - 1
+    return {"aside": sweep.aside, "split": sweep.split, "certify": certify, "epsilon": sweep.epsilon}
+
+
+def _job(trial: AnyTrial, rung: int, sweep: Sweep) -> Job:
+    (source,), (kind, values) = sweep.data.values(), sweep.models[0]
+    chosen = {**_suggested(trial, values), "seed": sweep.seeds[0]}
+    job = job_for(kind, chosen, source, f"trial-{trial.number:04d}-{rung}")
+    epochs = max(1, round(_rungs(sweep)[rung] * job.model.epochs))
     return Job(job.model.set_params(epochs=epochs), job.data, job.name, job.roles)
 
 

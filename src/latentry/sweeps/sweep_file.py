@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from latentry.errors import DataError, nearest
-from latentry.models import MODELS
+from latentry.errors import DataError, FileError, nearest
+from latentry.models import MODELS, check_table
 from latentry.sweeps.jobs import Job
 
 __all__ = ["Range", "Sweep", "read_sweep"]
@@ -115,17 +115,17 @@ def read_sweep(path: str | Path) -> Sweep:
         What it says.
 
     Raises:
-        DataError: If it cannot be read, or holds keys that are not known: all of them at once, with the nearest names.
+        FileError: If it cannot be read, or holds keys that are not known: all of them at once, with the nearest names.
     """
     try:
         given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"{path}: it does not exist. Check the path.") from None
+        raise FileError(f"{path}: it does not exist. Check the path.") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise DataError(f"{path}: cannot be read ({problem}). Mend it.") from None
-    problems = list(_problems(given))
+        raise FileError(f"{path}: cannot be read ({problem}). Mend it.") from None
+    problems = [*_problems(given), *_missing_files(given, Path(path).parent)]
     if problems:
-        raise DataError(f"{path}: " + "; ".join(problems))
+        raise FileError(f"{path}: " + "; ".join(problems))
     return _sweep(given, Path(path).parent)
 
 
@@ -161,6 +161,10 @@ def _value_problems(given: Mapping[str, Any]) -> Iterator[str]:
         value = given.get(name, 0.1)
         if type(value) not in (int, float) or not least <= value < most:
             yield f"{name}={value!r}: not a number from {least} to below {most}"
+    engine = given.get("engine", {})
+    workers = engine.get("workers", 1) if isinstance(engine, dict) else 1
+    if type(workers) is not int or workers < 1:
+        yield f"engine.workers={workers!r}: not a whole number of at least 1"
     trials = given.get("search", {}).get("trials", 20) if isinstance(given.get("search", {}), dict) else 20
     if type(trials) is not int or trials < 1:
         yield f"search.trials={trials!r}: not a whole number of at least 1"
@@ -176,6 +180,14 @@ def _source_problems(where: str, source: Mapping[str, Any]) -> Iterator[str]:
         yield f"{where}.file: is missing. Name a data file"
 
 
+def _missing_files(given: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    sources = given.get("data")
+    for name, source in _sources(sources).items() if isinstance(sources, dict) else ():
+        file = source.get("file") if isinstance(source, dict) else None
+        if isinstance(file, str) and not (folder / file).exists():
+            yield f"data.{name + '.' if name else ''}file: {folder / file} does not exist"
+
+
 def _model_problems(number: int, given: Mapping[str, Any]) -> Iterator[str]:
     where, kind = f"models[{number}]", given.get("model")
     if kind not in MODELS:
@@ -189,6 +201,24 @@ def _model_problems(number: int, given: Mapping[str, Any]) -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _range_problems(f"{where}.{name}", value)
+        if name in known - {"seed"}:
+            yield from _wrong_values(where, kind, name, value)
+
+
+def _wrong_values(where: str, kind: str, name: str, value: Any) -> Iterator[str]:
+    """Say which values the model does not take, so that no fit has to fail for them; of a range, its ends."""
+    for one in _tried(value):
+        model = MODELS[kind]().set_params(**{name: one})
+        try:
+            check_table(model, model.constraints)
+        except DataError as problem:
+            yield f"{where}.{str(problem).rstrip('.')}"
+
+
+def _tried(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return [value[end] for end in ("low", "high") if end in value]
+    return _listed(value)
 
 
 def _range_problems(where: str, value: Mapping[str, Any]) -> Iterator[str]:
@@ -235,6 +265,10 @@ def _values(given: Mapping[str, Any]) -> dict[str, Sequence[Any] | Range]:
 def _value(value: Any) -> Sequence[Any] | Range:
     if isinstance(value, dict):
         return Range(value["low"], value["high"], bool(value.get("log", False)))
+    return _listed(value)
+
+
+def _listed(value: Any) -> list[Any]:
     return [tuple(one) if isinstance(one, list) else one for one in value] if isinstance(value, list) else [value]
 
 

@@ -7,6 +7,7 @@ from latentry.training.devices import Placement, usable_devices, use_compilation
 from latentry.training.duration import in_words
 from latentry.training.engines import ENGINES, Engine, EngineLike, WorkerDied, engine_for, run_texts, serve, stays_here
 from latentry.training.feed import Feed
+from latentry.training.folder_lock import locked
 from latentry.training.history import History, epochs_of
 from latentry.training.interrupt import Terminated
 from latentry.training.loggers import JsonLines, Logger, MLflow, TensorBoard
@@ -55,6 +56,7 @@ __all__ = [
     "map_rows",
     "holds_run",
     "in_words",
+    "locked",
     "operations_per_row",
     "read_run",
     "run",

@@ -23,6 +23,7 @@ from latentry.models.estimator.constraints import (
     Rule,
     Whole,
     Widths,
+    check_table,
     refuse,
     require,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "auxiliary",
     "check_draws",
     "check_latents",
+    "check_table",
     "clone",
     "completed",
     "decoded",
