@@ -84,6 +84,8 @@ def require(name: str, value: object, rule: Rule) -> None:
 def check_table(owner: object, table: Mapping[str, Rule], prefix: str = "") -> None:
     """Check the parameters of a model, and those of the settings that it holds, in the order of the table.
 
+    Cost: constant.
+
     Args:
         owner: The model, or the settings.
         table: A rule for each parameter.
