@@ -1,9 +1,11 @@
 """Engines: the same results in the same places, wherever the work runs, and a sentence where it cannot."""
 
+import os
 import posixpath
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -84,7 +86,19 @@ def test_an_executor_that_has_ended_is_a_result_for_each_text():
     pool.shutdown()
     results = dict(run_texts(engine_for(pool), posixpath.basename, PATHS))
     assert sorted(results) == list(range(7))
-    assert all(isinstance(problem, RuntimeError) for problem in results.values())
+    assert all("call again with another executor" in str(problem).lower() for problem in results.values())
+
+
+@pytest.mark.long
+def test_an_executor_that_dies_is_a_sentence_for_what_it_had():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        results = in_order(engine_for(pool), os._exit, [3, 3])
+    assert all("its executor has ended (BrokenProcessPool" in str(problem) for problem in results)
+
+
+def test_processes_that_are_forked_are_refused():
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool, pytest.raises(DataError, match="spawn"):
+        engine_for(pool)
 
 
 @pytest.mark.parametrize(

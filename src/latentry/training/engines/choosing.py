@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Protocol, TypeAlias, final, runtime_checkable
 
 from latentry.errors import DataError, MissingExtra, nearest
@@ -47,7 +47,7 @@ def engine_for(given: EngineLike, workers: int | None = None, address: str | Non
         The engine.
 
     Raises:
-        DataError: If there is no such engine, or ``workers`` is no whole number of at least 1.
+        DataError: If there is no such engine, its processes are forked, or ``workers`` is no whole number of at least 1.
         MissingExtra: If its library is not installed.
 
     >>> type(engine_for("here")).__name__
@@ -63,7 +63,17 @@ def engine_for(given: EngineLike, workers: int | None = None, address: str | Non
         return Futures(given.get_executor(pure=False), restarts=True, close=None)
     if isinstance(given, type) or not isinstance(given, Submits):
         raise DataError(f"executor={given!r}: has no submit, as executors of concurrent.futures have. {_known()}")
+    if isinstance(given, ProcessPoolExecutor) and _forks(given):
+        raise DataError(
+            "executor: its processes are forked, and JAX hangs in a process that was forked. Make it with "
+            "ProcessPoolExecutor(mp_context=multiprocessing.get_context('spawn')), or give executor='local'."
+        )
     return Futures(given, restarts=False, close=None)
+
+
+def _forks(executor: ProcessPoolExecutor) -> bool:
+    context = executor._mp_context  # no public name says it
+    return context is not None and context.get_start_method() == "fork"
 
 
 def stays_here(given: EngineLike, workers: int | None) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import Protocol, final, runtime_checkable
 
+from latentry.errors import LatentryError
 from latentry.training.engines.engine import Engine, TextTask
 
 __all__ = ["Futures", "Submits"]
@@ -53,7 +54,7 @@ class Futures(Engine):
                 try:
                     waiting[self._executor.submit(task, text)] = place
                 except RuntimeError as problem:  # the executor has ended, or broken
-                    yield place, problem
+                    yield place, _ended(problem)
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -73,5 +74,14 @@ def _result(future: Future[str]) -> str | Exception:
         return future.result()
     except CancelledError:
         return RuntimeError("it was cancelled by its executor")
+    except BrokenExecutor as problem:
+        return _ended(problem)
     except Exception as problem:  # whatever the executor of another library raises
         return problem
+
+
+def _ended(problem: RuntimeError) -> LatentryError:
+    return LatentryError(
+        f"its executor has ended ({type(problem).__name__}: {problem}). Call again with another executor and the same "
+        "folder: what is done is kept."
+    )
