@@ -117,6 +117,31 @@ def test_a_toml_file_beside_the_data_speaks_for_every_command(call, table, tmp_p
     assert "--domain 'labb': there is no such column; did you mean 'lab'" in error
 
 
+@pytest.mark.parametrize("written", [True, False], ids=["by us", "by others"])
+def test_info_of_a_zarr_store(call, tmp_path, rng, written):
+    zarr = pytest.importorskip("zarr")
+    path = tmp_path / "x.zarr"
+    if written:
+        lt.Dataset({"a": rng.normal(size=(20, 3))}, domain=["p", "q"] * 10).write(path)
+    else:
+        store = zarr.open_group(path, mode="w")
+        store.create_array("a", data=rng.normal(size=(20, 3)))
+        store.create_array("lab", data=np.repeat([1, 2], 10))
+    code, text, error = call("info", path, *([] if written else ["--domain", "lab"]))
+    assert (code, error) == (0, "")
+    assert "20 rows of 3 float64" in text
+    assert "2 labels" in text
+    assert ("20 whole numbers, 1 to 2" in text) is not written
+
+
+def test_info_has_a_ceiling_that_may_be_raised(call, tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", x=np.tile([[0.0, 1.0], [1.0, 0.0]], (50_000, 1)))
+    code, _, error = call("info", tmp_path / "x.npz", "--max-gb", "0.001")
+    assert code == 2
+    assert "would expand to 0.0016 GB, more than 0.001 GB" in error
+    assert call("info", tmp_path / "x.npz", "--max-gb", "0.01")[0] == 0
+
+
 def test_info_shows_what_arrays_and_annotated_tables_hold(call, tmp_path, rng):
     anndata = pytest.importorskip("anndata")
     np.savez(tmp_path / "d.npz", x=rng.normal(size=(9, 2)), label=np.array(["a", "b", "c"] * 3))

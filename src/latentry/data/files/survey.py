@@ -119,13 +119,20 @@ def holds(values: np.ndarray) -> str:
     Returns:
         Words.
     """
+    if values.dtype.kind in "biuf":
+        return _numbers_held(values)
     empty = sum(map(is_missing, values.tolist()))
     missing = f", {empty} empty" if empty else ""
-    if values.dtype.kind in "biuf":
-        seen = values[~np.isnan(values.astype(float))]
-        kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
-        return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{missing}" if len(seen) else "empty"
     kinds = sorted({str(value) for value in values.tolist() if not is_missing(value)})
     shown = ", ".join(kinds[:5]) + (", …" if len(kinds) > 5 else "")
     what = "dates" if values.dtype.kind in "M" else "texts"
     return f"{len(values)} {what}, {len(kinds)} different: {shown}{missing}"
+
+
+def _numbers_held(values: np.ndarray) -> str:
+    seen = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if not len(seen):
+        return "empty"
+    kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
+    missing = f", {len(values) - len(seen)} empty" if len(seen) < len(values) else ""
+    return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{missing}"
