@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data.annotated_rows import annotated_rows
 from latentry.data.columns import Coding, encoded
 from latentry.data.frames import as_frame, frame_columns
 from latentry.data.inputs import RowsLike, StoredRows
@@ -59,6 +60,9 @@ def read_modality(
     Raises:
         DataError: By row and column, for what is not a number, not finite or not of one shape.
     """
+    annotated = annotated_rows(name, raw)
+    if annotated is not None:
+        raw, columns = annotated.values, annotated.columns if columns is None else columns
     table, used = _raw_columns(name, raw), tuple(coding)
     if table is not None:
         columns, raw, used = encoded(name, table, coding)
