@@ -117,6 +117,23 @@ def test_a_toml_file_beside_the_data_speaks_for_every_command(call, table, tmp_p
     assert "--domain 'labb': there is no such column; did you mean 'lab'" in error
 
 
+def test_a_marker_of_missing_cells_is_shown_and_numbers_stay_numbers(call, tmp_path):
+    """NA is what R writes; the column was six categories."""
+    (tmp_path / "t.csv").write_text("n,m\n" + "0,1\n1,3\n2,2\n3,4\nNA,6\n4,5\n" * 5)
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert "0 to 4, 5 empty (NA)" in text
+    assert "numbers in x" in text
+    assert "categories" not in text
+    code, _, error = call("mi", tmp_path / "t.csv", "--x", "n", "--y", "m")
+    assert code == 2
+    assert "x: it is nan at row 4" in error
+    (tmp_path / "t.csv").write_text("n,m\n" + "".join(f"{i / 7},{i * i}\n" for i in range(50)) + "lost,3\n")
+    for words in (("info", "--json"), ("mi", "--x", "n", "--y", "m")):
+        code, text, error = call(words[0], tmp_path / "t.csv", *words[1:])
+        assert "'lost' at row 50" in text + error
+
+
 @pytest.mark.parametrize("written", [True, False], ids=["by us", "by others"])
 def test_info_of_a_zarr_store(call, tmp_path, rng, written):
     zarr = pytest.importorskip("zarr")
