@@ -1,8 +1,8 @@
 """Comma-separated values; empty cells are missing, and so is what usually stands for nothing.
 
 ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL`` and ``null`` are missing in every column; ``?``, ``-``,
-``--``, ``.``, ``None`` and ``none`` where all other cells are numbers, truth values or dates, for among words they are words. Neither
-holds in columns of names (``@…``, or without a header).
+``--``, ``.``, ``None`` and ``none`` where all other cells are numbers, truth values or dates, for among words they are words.
+Neither holds in columns of names (``@…``, or without a header).
 """
 
 from __future__ import annotations
