@@ -1,6 +1,7 @@
 """Tables as they come, at the command line: the same numbers as in Python, and what to type for another reading."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,52 @@ def test_a_marker_of_missing_cells_is_shown_and_numbers_stay_numbers(call, tmp_p
     for words in (("info", "--json"), ("mi", "--x", "n", "--y", "m")):
         code, text, error = call(words[0], tmp_path / "t.csv", *words[1:])
         assert "'lost' at row 50" in text + error
+
+
+@pytest.mark.parametrize(
+    ("index", "said"), [(None, "counts the rows, and is not read"), ([f"m{i}" for i in range(60)], "names the rows")]
+)
+def test_an_index_that_pandas_wrote_is_no_problem(call, table, tmp_path, index, said):
+    frame = table.drop(columns="mouse") if index is None else table.drop(columns="mouse").set_axis(index)
+    frame.to_csv(tmp_path / "t.csv")
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert text.split("\n")[1].strip() == f"→ {said}"
+    assert "(no header)" in text
+    assert "cannot be read" not in text
+    assert lt.read(tmp_path / "t.csv").rows == (None if index is None else tuple(index))
+
+
+def test_what_to_type_can_be_typed(call, tmp_path):
+    import shlex
+
+    name = 'it\'s a "name" (cm)'
+    pd.DataFrame({name: np.arange(8.0), "u": np.arange(8) / 3}).to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = call("info", tmp_path / "t.csv")
+    offered = text.split("(to change: ")[1].split("--drop ")[1].split("\n")[0].removesuffix(")")
+    assert shlex.split(offered) == [name]
+    assert call("info", tmp_path / "t.csv", "--drop", name)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (np.array(["a", "b"] * 10, dtype=object), "array 'species': it holds Python objects.*array.astype"),
+        (np.array(["a", "b"] * 10), "Say what it is: --domain species, --groups species or --ids species; or encode"),
+        (np.arange(20).astype("M8[D]"), "modality 'species': dates .*--time species"),
+        (np.zeros(20, dtype=[("a", "f8"), ("b", "i4")]), "modality 'species': records with the fields a, b"),
+    ],
+    ids=["objects", "text", "dates", "records"],
+)
+def test_arrays_that_are_no_numbers_say_what_to_do(call, tmp_path, rng, labels, sentence):
+    np.savez(tmp_path / "t.npz", x=rng.normal(size=(20, 3)), species=labels)
+    np.save(tmp_path / "t.npy", labels)
+    _, text, error = call("info", tmp_path / "t.npz")
+    assert re.search(sentence, text + error)
+    code, text, error = call("info", tmp_path / "t.npy")
+    assert code == 2
+    assert re.search("Python objects|one modality of numbers|records with the fields", error)
+    assert "--domain ." not in text + error
 
 
 @pytest.mark.parametrize("written", [True, False], ids=["by us", "by others"])

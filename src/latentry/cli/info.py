@@ -76,7 +76,10 @@ def _file(path: Path, asked: Mapping[str, Any], model: str, max_gb: float | None
     """Show the parts of a file, the data that they make, and what a fit would cost; or why they make none."""
     seen = survey(path, **asked, max_gb=max_gb)
     read_as = {part.name: in_options(part.reads) for part in seen}
-    lines = [f"{part.name:<20} {part.holds}\n{'':<20} → {read_as[part.name]}{_to_change(part)}" for part in seen]
+    lines = [
+        f"{part.name or '(no header)':<20} {part.holds}\n{'':<20} → {read_as[part.name]}{_to_change(part)}"
+        for part in seen
+    ]
     result: dict[str, Any] = {"parts": {part.name: {"holds": part.holds, "reads": read_as[part.name]} for part in seen}}
     try:
         data = read(path, **asked, max_gb=max_gb)

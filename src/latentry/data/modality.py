@@ -158,7 +158,7 @@ def _check_kind(name: str, values: StoredRows) -> None:
     if dtype.kind == "c":
         raise DataError(f"modality {name!r}: Complex data not supported. Pass real and imaginary parts as two columns.")
     if dtype.kind not in "biuf":
-        raise DataError(f"modality {name!r}: dtype {dtype}, not numbers. Encode it as numbers, or pass it as domain=.")
+        raise DataError(f"modality {name!r}: {_remedy(name, dtype)}")
     if len(values.shape) < 2:
         raise DataError(
             f"modality {name!r}: Expected 2D array, got {len(values.shape)}D array instead. "
@@ -178,6 +178,18 @@ def _check_kind(name: str, values: StoredRows) -> None:
             f"modality {name!r}: 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: it has no column. "
             "Leave it out."
         )
+
+
+def _remedy(name: str, dtype: np.dtype) -> str:
+    """Say what an array holds instead of numbers, and what to do."""
+    if dtype.names:
+        shown = ", ".join(dtype.names[:5]) + (", …" if len(dtype.names) > 5 else "")
+        return f"records with the fields {shown}, not numbers. Pass a data frame of them: pandas.DataFrame({name})."
+    if dtype.kind in "Mm":
+        return f"dates ({dtype}), not numbers. Pass them in a data frame, whose dates become days; or say time={name}."
+    if dtype.kind in "US":
+        return f"text ({dtype}), not numbers. Say what it is: domain={name}, groups={name} or ids={name}; or encode it as numbers."
+    return f"dtype {dtype}, not numbers. Encode it as numbers, or leave it out."
 
 
 def _check_columns(name: str, columns: tuple[str, ...], shape: tuple[int, ...]) -> None:
