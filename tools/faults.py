@@ -202,7 +202,6 @@ def main() -> int:
             (Path(scratch) / str(number)).mkdir()
             outcomes.append(fault(Path(scratch) / str(number), asked.plain, rng))
             print(table(outcomes[-1:]).splitlines()[2], *outcomes[-1].lost[:2], flush=True)
-        write(outcomes, earlier[1])
         with Server(Path(scratch)) as server:
             for name in asked.models:
                 one = fits(server, name, Path(scratch), asked.tries, rng)
