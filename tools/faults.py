@@ -2,6 +2,7 @@
 
     python tools/faults.py                  # all models; writes benchmarks/results/faults.md
     python tools/faults.py --tries 2 --models vae iflow
+    python tools/faults.py --more --seed 1 --models vae   # adds to what the page counts, in pieces of a few minutes
 
 Every trial is a process of its own. "Kept" is a run that loads whole and goes on, or a pair of reports that belong together;
 "before" is a fault before the first save, when there is nothing to lose. A chain is a fit that is killed at a random moment and
@@ -33,6 +34,7 @@ from latentry.training import holds_run, read_run
 from fault_trials import ENDS, PLAIN, Outcome, Server
 
 RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "faults.md"
+TOTAL = "**all**"
 
 
 def fits(server: Server, name: str, place: Path, tries: int, rng: np.random.Generator) -> list[Outcome]:
@@ -164,10 +166,23 @@ def together(outcomes: list[Outcome]) -> list[Outcome]:
 def table(rows: list[Outcome]) -> str:
     """Return a markdown table."""
     lines = ["| fault | tried | kept | before the first save | lost |", "|---|---|---|---|---|"]
-    total = Outcome("**all**", *(sum(getattr(row, name) for row in rows) for name in ("tries", "kept", "before")))
+    total = Outcome(TOTAL, *(sum(getattr(row, name) for row in rows) for name in ("tries", "kept", "before")))
     total.lost = [why for row in rows for why in row.lost]
     lines += [f"| {r.fault} | {r.tries} | {r.kept} | {r.before} | {len(r.lost)} |" for r in (*rows, total)]
     return "\n".join(lines)
+
+
+def counted(page: str) -> tuple[list[Outcome], list[str]]:
+    """Return what a page counts, losses too, and the lines beneath that say how."""
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    rows = [
+        Outcome(name, *map(int, numbers[:3]), ["in an earlier run"] * int(numbers[3]))
+        for name, *numbers in cells[1:]
+        if name != TOTAL
+    ]
+    return rows, [line for line in page.splitlines() if line.startswith("`python ")]
 
 
 def main() -> int:
@@ -177,8 +192,11 @@ def main() -> int:
     parser.add_argument("--plain", type=int, default=40, help="of each fault of folders and disks")
     parser.add_argument("--models", nargs="+", default=sorted(MODELS), choices=sorted(MODELS))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--more", action="store_true", help="add to the counts of the page")
     asked = parser.parse_args()
-    rng, outcomes = np.random.default_rng(asked.seed), []
+    rng = np.random.default_rng(asked.seed)
+    earlier = counted(RESULTS.read_text()) if asked.more else ([], [])
+    outcomes = list(earlier[0])
     with tempfile.TemporaryDirectory() as scratch:
         for number, fault in enumerate(PLAIN):
             (Path(scratch) / str(number)).mkdir()
@@ -190,20 +208,21 @@ def main() -> int:
                 one += [task(server, name, Path(scratch), asked.tries, rng) for task in (saves, sweeps)]
                 one += certificates(server, name, Path(scratch), asked.tries, rng)
                 outcomes += one
-                write(outcomes)
+                write(outcomes, earlier[1])
                 for row in together(one):
                     print(table([row]).splitlines()[2], *row.lost[:2], flush=True)
     print(RESULTS.read_text())
     return 1 if any(outcome.lost for outcome in outcomes) else 0
 
 
-def write(outcomes: list[Outcome]) -> None:
-    """Write what was counted so far: a run that is stopped leaves it."""
+def write(outcomes: list[Outcome], before: list[str]) -> None:
+    """Write what was counted so far, beneath it how, and how earlier runs did: a run that is stopped leaves it."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("latentry", "jax", "numpy"))
     command = " ".join(["python tools/faults.py", *sys.argv[1:]])
     foot = f"`{command}`; {versions}; Python {platform.python_version()}, {len(os.sched_getaffinity(0))} core(s)."
     text = __doc__.split("\n\n", 2)[2].strip()
-    RESULTS.write_text(f"# Faults\n\n{text}\n\n{table(together(outcomes))}\n\n{foot}\n")
+    feet = "\n\n".join([*before, foot])
+    RESULTS.write_text(f"# Faults\n\n{text}\n\n{table(together(outcomes))}\n\n{feet}\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Tables as they come, at the command line: the same numbers as in Python, and what to type for another reading."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -115,6 +116,94 @@ def test_a_toml_file_beside_the_data_speaks_for_every_command(call, table, tmp_p
     code, _, error = call("fit", tmp_path / "t.csv", "--out", tmp_path / "run")
     assert code == 2
     assert "--domain 'labb': there is no such column; did you mean 'lab'" in error
+
+
+def test_a_marker_of_missing_cells_is_shown_and_numbers_stay_numbers(call, tmp_path):
+    """NA is what R writes; the column was six categories."""
+    (tmp_path / "t.csv").write_text("n,m\n" + "0,1\n1,3\n2,2\n3,4\nNA,6\n4,5\n" * 5)
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert "0 to 4, 5 empty (NA)" in text
+    assert "numbers in x" in text
+    assert "categories" not in text
+    code, _, error = call("mi", tmp_path / "t.csv", "--x", "n", "--y", "m")
+    assert code == 2
+    assert "x: it is nan at row 4" in error
+    (tmp_path / "t.csv").write_text("n,m\n" + "".join(f"{i / 7},{i * i}\n" for i in range(50)) + "lost,3\n")
+    for words in (("info", "--json"), ("mi", "--x", "n", "--y", "m")):
+        code, text, error = call(words[0], tmp_path / "t.csv", *words[1:])
+        assert "'lost' at row 50" in text + error
+
+
+@pytest.mark.parametrize(
+    ("index", "said"), [(None, "counts the rows, and is not read"), ([f"m{i}" for i in range(60)], "names the rows")]
+)
+def test_an_index_that_pandas_wrote_is_no_problem(call, table, tmp_path, index, said):
+    frame = table.drop(columns="mouse") if index is None else table.drop(columns="mouse").set_axis(index)
+    frame.to_csv(tmp_path / "t.csv")
+    code, text, error = call("info", tmp_path / "t.csv")
+    assert (code, error) == (0, "")
+    assert text.split("\n")[1].strip() == f"→ {said}"
+    assert "(no header)" in text
+    assert "cannot be read" not in text
+    assert lt.read(tmp_path / "t.csv").rows == (None if index is None else tuple(index))
+
+
+def test_what_to_type_can_be_typed(call, tmp_path):
+    import shlex
+
+    name = 'it\'s a "name" (cm)'
+    pd.DataFrame({name: np.arange(8.0), "u": np.arange(8) / 3}).to_csv(tmp_path / "t.csv", index=False)
+    _, text, _ = call("info", tmp_path / "t.csv")
+    offered = text.split("(to change: ")[1].split("--drop ")[1].split("\n")[0].removesuffix(")")
+    assert shlex.split(offered) == [name]
+    assert call("info", tmp_path / "t.csv", "--drop", name)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (np.array(["a", "b"] * 10, dtype=object), "array 'species': it holds Python objects.*array.astype"),
+        (np.array(["a", "b"] * 10), "Say what it is: --domain species, --groups species or --ids species; or encode"),
+        (np.arange(20).astype("M8[D]"), "modality 'species': dates .*--time species"),
+        (np.zeros(20, dtype=[("a", "f8"), ("b", "i4")]), "modality 'species': records with the fields a, b"),
+    ],
+    ids=["objects", "text", "dates", "records"],
+)
+def test_arrays_that_are_no_numbers_say_what_to_do(call, tmp_path, rng, labels, sentence):
+    np.savez(tmp_path / "t.npz", x=rng.normal(size=(20, 3)), species=labels)
+    np.save(tmp_path / "t.npy", labels)
+    _, text, error = call("info", tmp_path / "t.npz")
+    assert re.search(sentence, text + error)
+    code, text, error = call("info", tmp_path / "t.npy")
+    assert code == 2
+    assert re.search("Python objects|one modality of numbers|records with the fields", error)
+    assert "--domain ." not in text + error
+
+
+@pytest.mark.parametrize("written", [True, False], ids=["by us", "by others"])
+def test_info_of_a_zarr_store(call, tmp_path, rng, written):
+    zarr = pytest.importorskip("zarr")
+    path = tmp_path / "x.zarr"
+    if written:
+        lt.Dataset({"a": rng.normal(size=(20, 3))}, domain=["p", "q"] * 10).write(path)
+    else:
+        store = zarr.open_group(path, mode="w")
+        store.create_array("a", data=rng.normal(size=(20, 3)))
+        store.create_array("lab", data=np.repeat([1, 2], 10))
+    code, text, error = call("info", path, *([] if written else ["--domain", "lab"]))
+    assert (code, error) == (0, "")
+    assert "20 rows of 3 float64" in text
+    assert "2 labels" in text
+    assert ("20 whole numbers, 1 to 2" in text) is not written
+
+
+def test_info_has_a_ceiling_that_may_be_raised(call, tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", x=np.tile([[0.0, 1.0], [1.0, 0.0]], (50_000, 1)))
+    code, _, error = call("info", tmp_path / "x.npz", "--max-gb", "0.001")
+    assert code == 2
+    assert "would expand to 0.0016 GB, more than 0.001 GB" in error
+    assert call("info", tmp_path / "x.npz", "--max-gb", "0.01")[0] == 0
 
 
 def test_info_shows_what_arrays_and_annotated_tables_hold(call, tmp_path, rng):

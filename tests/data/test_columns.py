@@ -174,3 +174,18 @@ def test_rows_of_a_fit_are_known_where_their_dates_begin_on_another_day(rng):
     frame = later.frame(model.reconstruct(later))
     assert list(frame.columns) == ["day", "mass", "sex"]
     assert set(frame["sex"]) <= {"f", "m"}
+
+
+def test_numbers_as_text_are_no_categories_unless_somebody_says_so():
+    text = ["1.5", "2.5"] * 10
+    for frame in (pd.DataFrame({"a": text}), pl.DataFrame({"a": text}), pd.DataFrame({"a": [None, *text[1:]]})):
+        with pytest.raises(lt.DataError, match=r"column 'a' holds numbers as text \('.\.5' at row [01]\).*astype"):
+            lt.Dataset(frame)
+    assert lt.read(pd.DataFrame({"a": text}), categories="a").columns["x"] == ("a=1.5", "a=2.5")
+    declared = pd.DataFrame({"a": pd.Categorical(text)})
+    data = lt.Dataset(declared)
+    assert data.columns["x"] == ("a=1.5", "a=2.5")
+    again = lt.Dataset(pd.DataFrame({"a": ["2.5"]}), coding=data.coding)  # a rule of a fit knows them
+    assert again["x"].tolist() == [[0.0, 1.0]]
+    codes = pd.DataFrame({"a": ["007", "010"] * 10})  # which are no numbers
+    assert lt.Dataset(codes).columns["x"] == ("a=007", "a=010")

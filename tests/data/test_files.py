@@ -294,3 +294,78 @@ def test_a_lost_chunk_is_not_read_as_zeros(tmp_path, rng):
             chunk.unlink()
     with pytest.raises(lt.DataError, match=r"array 'x': 1 of 1 chunks are not stored"):
         lt.read(tmp_path / "x.zarr")
+
+
+SURELY_MISSING = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "", " ")
+PERHAPS_MISSING = ("?", "-", "--", ".", "None", "none")
+
+
+@pytest.mark.parametrize("mark", SURELY_MISSING + PERHAPS_MISSING)
+def test_what_stands_for_nothing_in_a_csv_is_missing(tmp_path, mark):
+    """Among numbers, dates and truth values; numbers stay numbers."""
+    path = tmp_path / "t.csv"
+    rows = [(i / 4, f"2024-01-{i + 1:02}", i % 2 == 0) for i in range(8)]
+    rows[5] = (mark, mark, mark)
+    path.write_text("a,on,yes,u\n" + "\n".join(",".join(map(str, row)) + ",0.5" for row in rows))
+    data = lt.read(path)
+    assert data.columns["x"] == ("a", "on", "yes", "u")
+    assert data["x"][4].tolist() == [1.0, 4.0, 1.0, 0.5]
+    assert np.isnan(data["x"][5]).tolist() == [True, True, True, False]
+    from latentry.data import survey
+
+    shown = f", 1 empty ({mark})" if mark.strip() else ", 1 empty"
+    assert [part.holds.endswith(shown) for part in survey(path)] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("mark", SURELY_MISSING + PERHAPS_MISSING)
+def test_words_that_may_be_words_stay_words_among_words(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text("drug,u\n" + "".join(f"{word},{i}\n" for i, word in enumerate(["A", "B", mark] * 4)))
+    assert lt.read(path).columns["x"] == (
+        ("drug=A", "drug=B", "u") if mark in SURELY_MISSING else (*sorted(["drug=A", "drug=B", f"drug={mark}"]), "u")
+    )
+
+
+def test_names_and_what_we_wrote_are_what_they_say(tmp_path):
+    data = lt.Dataset(np.ones((4, 1)), domain=["NA", "none", "-", "nan"], rows=["NA", "null", "?", "x"])
+    data.write(tmp_path / "t.csv")
+    back = lt.read(tmp_path / "t.csv")
+    assert back.domain.as_labels().tolist() == ["NA", "none", "-", "nan"]
+    assert back.rows == ("NA", "null", "?", "x")
+    (tmp_path / "r.csv").write_text(",u\nNA,1\nnull,2\nx,3\n")
+    assert lt.read(tmp_path / "r.csv").rows == ("NA", "null", "x")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize(("count", "bad"), [(60, "bad"), (6, "1,5"), (6, "007")])
+def test_a_text_among_numbers_is_named_with_its_row(tmp_path, ending, count, bad):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": np.arange(count) / 7, "b": [str(i / 2) for i in range(count)]})
+    frame.loc[4, "b"] = bad
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.raises(
+        lt.DataError,
+        match=rf"column 'b' is '{bad}' at row 4, and {count - 1} of its {count} cells are numbers.*drop='b'",
+    ):
+        lt.read(tmp_path / f"t{ending}")
+    if count == 6:
+        assert f"b={bad}" in lt.read(tmp_path / f"t{ending}", categories="b").columns["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a;b\n1,5;2\n2,5;3\n", "divided by semicolons, it seems.*sep=';'"),
+        ("a\tb\n1\t2\n2\t3\n", "divided by tabs, it seems"),
+        ("a,b\n1," + "9" * 200_000 + "\n", r"cannot be divided into cells \(field larger than field limit"),
+        ('a,b\n1,"' + "2\n" * 99_999, r"cannot be divided into cells .* quotation mark"),
+    ],
+)
+def test_another_separator_or_an_open_quote_is_said(tmp_path, text, sentence):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(lt.DataError, match=sentence) as problem:
+        lt.read(tmp_path / "t.csv")
+    assert "UTF-8" not in str(problem.value)

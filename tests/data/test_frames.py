@@ -239,3 +239,123 @@ def test_latents_that_are_audited_are_paired_by_their_index(rng):
         shuffled = [one.sample(frac=1, random_state=seed) for seed, one in enumerate((label, lab, worse))]
         assert ask(rows, *shuffled) == expected
         assert ask(lt.Dataset({name: part.to_frame() for name, part in rows.items()}), *shuffled) == expected
+
+
+LETTERS = list("abcdef")
+TRUTH = [False, True, True, False, True, True]
+
+
+@pytest.mark.parametrize("index", [LETTERS, list(range(6))], ids=["named", "counted"])
+@pytest.mark.parametrize("other", ["frame", "shuffled frame", "array"])
+def test_a_mask_belongs_to_the_rows_that_its_index_names(index, other):
+    """The mask is of the first part, whose order is that of the dataset: nothing but the mask stands elsewhere."""
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), index=index)
+    mask = pd.Series(TRUTH, index=index)
+    beside = {"frame": frame, "shuffled frame": frame.sample(frac=1, random_state=3), "array": frame.to_numpy()}[other]
+    for seed in range(3):
+        shuffled = mask.sample(frac=1, random_state=seed)
+        assert lt.Dataset({"a": frame, "b": beside}, observed={"a": shuffled}).observed["a"].tolist() == TRUTH
+        assert lt.Dataset({"a": frame, "b": beside}, observed={"b": shuffled}).observed["b"].tolist() == TRUTH
+        assert lt.Dataset(
+            {"b": beside, "a": frame}, pd.Series(LETTERS, index=index), observed={"a": shuffled}
+        ).observed["a"].tolist() == [
+            TRUTH[index.index(i)] for i in (beside.index if other == "shuffled frame" else index)
+        ]
+
+
+def test_a_mask_of_an_array_is_paired_with_what_names_the_rows():
+    values, index = np.arange(12.0).reshape(6, 2), pd.Index(LETTERS)
+    mask = pd.Series(TRUTH, index=index).iloc[::-1]
+    named = lt.Dataset({"a": values, "b": pd.DataFrame(values, index=index)}, observed={"a": mask})
+    assert named.observed["a"].tolist() == TRUTH
+    counted = pd.Series(TRUTH).iloc[::-1]
+    assert lt.Dataset({"a": values, "b": values}, observed={"a": counted}).observed["a"].tolist() == TRUTH
+
+
+def test_a_mask_of_cells_is_paired_by_row_and_column():
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), index=LETTERS, columns=["u", "v"])
+    mask = pd.DataFrame({"u": TRUTH, "v": [True] * 6}, index=LETTERS)
+    data = lt.Dataset({"a": frame, "b": frame}, observed={"a": mask.iloc[::-1, ::-1]})
+    assert data.cells_observed("a").tolist() == mask.to_numpy().tolist()
+    with pytest.raises(lt.DataError, match=r"observed\['a'\]: has no column 'v'"):
+        lt.Dataset({"a": frame, "b": frame}, observed={"a": mask.rename(columns={"v": "w"})})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_mask_goes_with_a_frame_that_is_paired_by_its_ids(library):
+    first = pd.DataFrame({"id": LETTERS, "u": np.arange(6.0)})
+    second = pd.DataFrame({"id": LETTERS[::-1], "v": np.arange(6.0)[::-1]})
+    frames = [one if library == "pandas" else pl.from_pandas(one) for one in (first, second)]
+    mask = np.array(TRUTH[::-1])  # by place, as the second frame was given
+    for given in (mask, pd.Series(mask), pd.Series(mask).sample(frac=1, random_state=0)):
+        data = lt.Dataset(dict(zip("ab", frames, strict=True)), ids="id", observed={"b": given})
+        assert data.observed["b"].tolist() == TRUTH
+        assert data["b"][data.observed["b"], 0].tolist() == [1.0, 2.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("index", "sentence"),
+    [(list("abcdeg"), "observed.'a'.: has no row 'f'"), (["a"] * 6, "observed.'a'.: two rows are called 'a'")],
+)
+def test_a_mask_of_other_rows_is_refused(index, sentence):
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), index=LETTERS)
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.Dataset({"a": frame, "b": frame}, observed={"a": pd.Series(TRUTH, index=index)})
+
+
+def test_rows_of_xarray_are_paired_by_their_coordinate(rng):
+    xarray = pytest.importorskip("xarray")
+    values = rng.normal(size=(6, 2))
+    a = xarray.DataArray(values, dims=("cell", "g"), coords={"cell": LETTERS, "g": ["g1", "g2"]})
+    frame = pd.DataFrame(values, index=LETTERS, columns=["u", "v"])
+    lab = pd.Series(["p", "q"] * 3, index=LETTERS)
+    image = xarray.DataArray(rng.normal(size=(6, 5, 5)), dims=("cell", "y", "x"), coords={"cell": LETTERS})
+    backwards = {"cell": slice(None, None, -1)}
+    for other in (a.isel(backwards), frame.iloc[::-1]):
+        data = lt.Dataset({"a": a, "b": other, "c": image.isel(backwards)}, lab.iloc[[3, 1, 2, 0, 5, 4]])
+        assert (data["b"] == values).all()
+        assert (data["c"] == image.values).all()
+        assert data.domain.as_labels().tolist() == lab.tolist()
+        assert (data.rows, data.columns["a"]) == (tuple(LETTERS), ("g1", "g2"))
+    domain = xarray.DataArray(lab.to_numpy(), dims="cell", coords={"cell": LETTERS}).isel(backwards)
+    assert lt.Dataset({"a": a, "b": frame}, domain).domain.as_labels().tolist() == lab.tolist()
+    plain = lt.Dataset({"a": xarray.DataArray(values), "b": xarray.DataArray(values[::-1])})  # nothing names the rows
+    assert (plain["b"] == values[::-1]).all()
+    assert plain.rows is None
+    assert lt.Dataset({"a": a.isel(g=0), "b": frame})["a"].shape == (6, 1)
+    with pytest.raises(lt.DataError, match="modality 'b': has no row 'a', which is in the index of modality 'a'"):
+        lt.Dataset({"a": a, "b": a.isel(cell=slice(1, None))})
+    with pytest.raises(lt.DataError, match=r"modality 'a': xarray\.Dataset holds several tables"):
+        lt.Dataset({"a": xarray.Dataset({"u": a})})
+    with pytest.raises(lt.DataError, match="observed: the table says this itself"):
+        lt.Dataset(a, observed={"x": TRUTH})
+
+
+def test_information_of_xarray_is_that_of_rows_paired_by_their_coordinate(rng):
+    xarray = pytest.importorskip("xarray")
+    values = rng.normal(size=(200, 1)) + 0.1 * rng.normal(size=(200, 2))
+    a = xarray.DataArray(values, dims=("cell", "g"), coords={"cell": [f"c{i}" for i in range(200)]})
+    found = [
+        float(lt.mutual_information(x, y, estimator="gaussian", confidence=None))
+        for x, y in ((values[:, :1], values[:, 1:]), (a[:, :1], a[::-1, 1:]))
+    ]
+    assert found[0] == found[1] > 1
+
+
+def test_rows_of_anndata_are_paired_by_their_names(rng):
+    anndata = pytest.importorskip("anndata")
+    values = rng.normal(size=(6, 2)).astype(np.float32)
+    table = anndata.AnnData(values.copy())
+    table.obs_names, table.var_names = LETTERS, ["g1", "g2"]
+    frame = pd.DataFrame(values, index=LETTERS)
+    for other in (table[::-1], frame.iloc[::-1]):
+        data = lt.Dataset({"a": table, "b": other}, observed={"a": pd.Series(TRUTH, index=LETTERS).iloc[::-1]})
+        assert (data["b"] == values).all()
+        assert data.observed["a"].tolist() == TRUTH
+        assert (data.rows, data.columns["a"]) == (tuple(LETTERS), ("g1", "g2"))
+    counted = anndata.AnnData(values.copy())  # obs_names "0", "1", ...: what AnnData makes of an index that counts
+    data = lt.Dataset({"a": counted, "b": frame.reset_index(drop=True).iloc[::-1]})
+    assert (data["b"] == values).all()
+    assert data.rows is None
+    with pytest.raises(lt.DataError, match="modality 'a': X of the AnnData is empty"):
+        lt.Dataset({"a": anndata.AnnData(obs=pd.DataFrame(index=LETTERS))})

@@ -258,3 +258,82 @@ _RUN = __import__("subprocess").run
 
 def _run(command, timeout, how):
     return _RUN(command, timeout=timeout, **how)
+
+
+# latentry info looks at a file before it reads it: the same doors are shut. ---------------------------------------------------
+
+
+def _hostile(tmp_path, name):
+    """A file by what is wrong with it, and what the sentence says."""
+    if name.startswith("pipe"):
+        os.mkfifo(tmp_path / name)
+        return "a pipe, a device or a socket"
+    if name.startswith("zeros"):
+        (tmp_path / name).symlink_to("/dev/zero")
+        return "a device"
+    if name.startswith("folder"):
+        (tmp_path / name).mkdir()
+        return "it is a folder|it is no zarr group"
+    if name.startswith("bomb"):
+        bomb(tmp_path / name)
+        return r"would expand to .*--max-gb"
+    if name.startswith("lies"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x.npy", lying("(1000000000000000,)"))
+        return "header claims"
+    make = {"linked": linked, "outside": stored_outside, "virtual": virtual}[name.split(".")[0]]
+    make(tmp_path / name)
+    return "another file"
+
+
+HOSTILE = (
+    *(f"pipe{ending}" for ending in ENDINGS),
+    *(f"folder{ending}" for ending in ENDINGS),
+    *(f"bomb{ending}" for ending in (".npz", ".parquet", ".zarr", ".h5ad")),
+    *("zeros.csv", "lies.npz", "linked.h5ad", "outside.h5ad", "virtual.h5ad"),
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_looking_at_a_file_refuses_what_reading_refuses(tmp_path, name):
+    from latentry.data import survey
+
+    why = _hostile(tmp_path, name)
+    with pytest.raises(lt.DataError, match=why):
+        survey(tmp_path / name, max_gb=0.001)
+
+
+def test_hdf5_is_opened_by_no_survey_before_it_was_checked(tmp_path, monkeypatch):
+    """A link of a layer is found although X could be read."""
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    anndata.AnnData(np.ones((4, 2))).write_h5ad(tmp_path / "x.h5ad")
+    with h5py.File(tmp_path / "x.h5ad", "r+") as file:
+        file["layers/more"] = h5py.ExternalLink("secret.h5", "/X")
+    from latentry.data import survey
+
+    monkeypatch.setattr(anndata, "read_h5ad", lambda path: pytest.fail("it was opened here"))
+    with pytest.raises(lt.DataError, match="another file"):
+        survey(tmp_path / "x.h5ad")
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.float32])
+def test_what_a_column_of_numbers_holds_is_counted_without_python_objects(dtype):
+    """A million cells as Python objects took a second, and a file of 200 million no end."""
+    from latentry.data.files.survey import holds
+
+    assert "4" in holds(np.array([0, 1, 0, 1], dtype=dtype)).split()[0]
+    assert holds(np.array([np.nan, 2.0])) == "2 numbers, 2 to 2, 1 empty"
+    assert holds(np.full(3, np.nan)) == "empty"
+
+
+@pytest.mark.parametrize("name", ["x.npy", "y.npy"])
+def test_arrays_for_measures_are_regular_files(tmp_path, name):
+    from latentry.data import read_array
+
+    np.save(tmp_path / "x.npy", np.arange(3))
+    os.mkfifo(tmp_path / "y.npy")
+    if name == "x.npy":
+        assert read_array(tmp_path / name).tolist() == [0, 1, 2]
+        return
+    with pytest.raises(lt.DataError, match="a pipe, a device or a socket"):
+        read_array(tmp_path / name)

@@ -16,6 +16,22 @@ def test_nothing_is_lost(fault, tmp_path):
         pytest.skip("no file system may be mounted here")
 
 
+def test_counts_of_an_earlier_page_are_added_to_with_its_losses():
+    from fault_trials import Outcome
+    from faults import counted, table, together
+
+    first, second = Outcome("SIGKILL", 5, 3, 1, ["why"]), Outcome("the disk is full", 2, 2, 0)
+    page = f"# Faults\n\ntext\n\n{table([first, second])}\n\n`python tools/faults.py --seed 1`; versions.\n"
+    rows, feet = counted(page)
+    assert [(row.fault, row.tries, row.kept, row.before, len(row.lost)) for row in rows] == [
+        ("SIGKILL", 5, 3, 1, 1),
+        ("the disk is full", 2, 2, 0, 0),
+    ]
+    assert feet == ["`python tools/faults.py --seed 1`; versions."]
+    (both,) = together([rows[0], first])
+    assert (both.tries, both.kept, both.before, len(both.lost)) == (10, 6, 2, 2)
+
+
 @pytest.mark.long
 def test_a_model_that_is_killed_goes_on_bit_by_bit(tmp_path):
     from fault_trials import Server

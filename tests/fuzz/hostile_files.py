@@ -230,7 +230,9 @@ class Data:
         import numpy as np
 
         import latentry as lt
+        from latentry.data import survey
 
+        survey(self.path)  # as latentry info looks at it
         data = lt.read(self.path)
         arrays = [(name, np.asarray(data[name]).tolist(), data.observed[name].tolist()) for name in data.names]
         domain = None if data.domain is None else (data.domain.values.tolist(), data.domain.labels)
@@ -371,6 +373,7 @@ def write(rows, fraction):
         "",
         f"{total:,} mutated inputs. `make fuzz ARGS={fraction:g}` writes this page "
         f"(latentry {lt.__version__}, Python {sys.version.split()[0]}).",
+        "Data files are looked at, as `latentry info` does, and then read.",
         "Inputs have one to four of: a bit flipped, a byte set, a piece cut, doubled or overwritten; in rows with *fields* and",
         "*history* the values of the JSON are replaced by others and the checksums made to fit, as a forger would. A store of zarr",
         "has one of its files changed or removed.",

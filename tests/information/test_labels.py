@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from latentry.errors import DataError
 from latentry.information import mutual_information
 from latentry.information.classifiers import held_out_bound
 from latentry.information.ranks import folds
@@ -86,3 +87,23 @@ def test_labels_stored_as_fractions_are_named(labels, said):
     assert any('discrete=("y",)' in words for words in found.warnings) == said
     assert not any("stored as fractions" in words for words in mutual_information(x, y, discrete=()).warnings)
     assert not any("stored as fractions" in words for words in mutual_information(x, x + y[:, None]).warnings)
+
+
+def test_a_hole_among_labels_and_a_text_among_numbers_are_named_by_row(rng):
+    y = rng.normal(size=60)
+    for hole in (None, np.nan):
+        with pytest.raises(DataError, match=f"x: it is {hole} at row 2, column 0 .20 such values"):
+            mutual_information(np.array(["a", "b", hole] * 20, dtype=object), y)
+    text = np.array([f"{value:.3f}" for value in y])
+    text[17] = "broken"
+    with pytest.raises(DataError, match="x: it holds text .'broken' at row 17, column 0, among numbers"):
+        mutual_information(text, y)
+    with pytest.raises(DataError, match=r"x: it holds text \('-?\d\.\d+' at row 0, column 0\)"):
+        mutual_information(np.delete(text, 17), np.delete(y, 17))
+
+
+def test_labels_as_bytes_are_labels(rng):
+    words = np.array(["a", "b"] * 30)
+    y = rng.normal(size=60)
+    found = [float(mutual_information(one, y, confidence=None)) for one in (words, words.astype("S"))]
+    assert found[0] == found[1]

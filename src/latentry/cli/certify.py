@@ -34,7 +34,7 @@ from latentry.cli.options import (
 )
 from latentry.cli.transform import read_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
-from latentry.data import Dataset, GaussianChannel, read
+from latentry.data import Dataset, GaussianChannel, read, read_array
 from latentry.errors import DataError
 from latentry.models import AnyModel, LatentModel, load_model
 from latentry.training import holds_run
@@ -244,10 +244,9 @@ def _seen(path: Path | None) -> np.ndarray | None:
 
 def _loaded(path: Path, what: str) -> np.ndarray:
     try:
-        array: np.ndarray = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        raise DataError(f"{what} could not be read as npy: {problem}. Write numbers with numpy.save.") from None
-    return array
+        return read_array(path)
+    except DataError as problem:
+        raise DataError(f"{what} could not be read as npy: {problem} (numpy.save writes such files.)") from None
 
 
 def _compare(compared: Comparison, *, as_json: bool) -> None:

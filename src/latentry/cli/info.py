@@ -20,6 +20,7 @@ from latentry.cli.options import (
     Factors,
     Groups,
     Ids,
+    MaxGb,
     Modality,
     RolesFile,
     Time,
@@ -52,6 +53,7 @@ def info(
         str,
         typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
     ] = "vae",
+    max_gb: MaxGb = None,
     device: Device = None,
     json: AsJson = False,
 ) -> None:
@@ -65,19 +67,22 @@ def info(
             domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
             roles=roles,
         )  # fmt: skip
-        _file(path, asked, model, as_json=json)
+        _file(path, asked, model, max_gb, as_json=json)
         return
     answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
 
 
-def _file(path: Path, asked: Mapping[str, Any], model: str, *, as_json: bool) -> None:
+def _file(path: Path, asked: Mapping[str, Any], model: str, max_gb: float | None, *, as_json: bool) -> None:
     """Show the parts of a file, the data that they make, and what a fit would cost; or why they make none."""
-    seen = survey(path, **asked)
+    seen = survey(path, **asked, max_gb=max_gb)
     read_as = {part.name: in_options(part.reads) for part in seen}
-    lines = [f"{part.name:<20} {part.holds}\n{'':<20} → {read_as[part.name]}{_to_change(part)}" for part in seen]
+    lines = [
+        f"{part.name or '(no header)':<20} {part.holds}\n{'':<20} → {read_as[part.name]}{_to_change(part)}"
+        for part in seen
+    ]
     result: dict[str, Any] = {"parts": {part.name: {"holds": part.holds, "reads": read_as[part.name]} for part in seen}}
     try:
-        data = read(path, **asked)
+        data = read(path, **asked, max_gb=max_gb)
     except DataError as why:
         if not seen:
             raise

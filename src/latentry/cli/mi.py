@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import numpy as np
 import typer
 
 from latentry.cli.devices import Device
-from latentry.cli.options import AsJson, answer, pick
-from latentry.data import read, read_columns
+from latentry.cli.options import AsJson, MaxGb, answer, pick
+from latentry.data import read, read_array, read_columns
 from latentry.errors import DataError
 from latentry.information import independence_test, mutual_information
 
@@ -50,12 +51,16 @@ def mi(
         typer.Option(help="Time of each row: an npy file, or a column of the table; 'rows' for their own order."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    max_gb: MaxGb = None,
     device: Device = None,
     json: AsJson = False,
 ) -> None:
     """Estimate the mutual information of two sets of columns, whatever their units, with an interval."""
-    blocks = _arrays(x, y, given) if y is not None else _columns(x, x_columns, y_columns, given)
-    table = x if y is None else None
+    if y is None and (x_columns is None or y_columns is None):
+        raise DataError("Y: is missing. Give two npy files, or one table with --x and --y to name its columns.")
+    table = read_columns(x, max_gb) if y is None else None
+    named = x_columns or "", y_columns or ""
+    blocks = _arrays(x, y, given, max_gb) if y is not None else _columns(table or {}, *named, given)
     group_of_row = None if groups is None else _each_row(table, groups, "--groups")
     moment = None if time is None else True if time == "rows" else _each_row(table, time, "--time")
     labels = None if discrete is None else tuple(name.strip() for name in discrete.split(",") if name.strip())
@@ -76,10 +81,10 @@ def mi(
     answer(result, "\n".join(lines), as_json=json)
 
 
-def _each_row(table: Path | None, name: str, option: str) -> np.ndarray:
+def _each_row(table: Mapping[str, np.ndarray] | None, name: str, option: str) -> np.ndarray:
     """Read what is given for each row: a column of the table, or an npy file."""
     if table is not None:
-        return pick(read_columns(table), name, option)[0]
+        return pick(table, name, option)[0]
     return _array(Path(name)).reshape(-1)
 
 
@@ -88,31 +93,25 @@ def _tester(estimator: str) -> str:
     return "mixed" if estimator == "auto" else estimator
 
 
-def _arrays(x: Path, y: Path, given: str | None) -> Blocks:
-    return _array(x), _array(y), None if given is None else _array(Path(given))
+def _arrays(x: Path, y: Path, given: str | None, max_gb: float | None) -> Blocks:
+    return _array(x, max_gb), _array(y, max_gb), None if given is None else _array(Path(given), max_gb)
 
 
-def _array(path: Path) -> np.ndarray:
+def _array(path: Path, max_gb: float | None = None) -> np.ndarray:
     if path.suffix != ".npy":
-        data = read(path)
+        data = read(path, max_gb=max_gb)
         if len(data.names) > 1:
             raise DataError(f"{path} holds {len(data.names)} modalities. Give one array, or a table with --x and --y.")
         return np.asarray(data[data.names[0]])
     if not path.exists():
         raise DataError(f"{path} does not exist. Check the path.")
     try:
-        array: np.ndarray = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as problem:
-        raise DataError(
-            f"{path} is not a whole npy file of numbers ({problem}). Write it again with numpy.save."
-        ) from problem
-    return array
+        return read_array(path)
+    except DataError as problem:
+        raise DataError(f"{path} is not a whole npy file of numbers ({problem}).") from problem
 
 
-def _columns(table: Path, x: str | None, y: str | None, given: str | None) -> Blocks:
-    if x is None or y is None:
-        raise DataError("Y: is missing. Give two npy files, or one table with --x and --y to name its columns.")
-    columns = read_columns(table)
+def _columns(columns: Mapping[str, np.ndarray], x: str, y: str, given: str | None) -> Blocks:
     return (
         _together(pick(columns, x, "--x")),
         _together(pick(columns, y, "--y")),

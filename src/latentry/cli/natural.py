@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from latentry.cli.devices import Device
-from latentry.cli.options import AsJson, answer, pick
+from latentry.cli.options import AsJson, MaxGb, answer, pick
 from latentry.data import read_columns
 from latentry.errors import DataError
 from latentry.natural import Audit, Report, audit, check, from_columns
@@ -45,6 +45,7 @@ def natural(
         bool, typer.Option("--require", help="Exit with 1 unless the latent is certified or supported.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answer.")] = 0,
+    max_gb: MaxGb = None,
     device: Device = None,
     json: AsJson = False,
 ) -> None:
@@ -53,7 +54,7 @@ def natural(
     With --mass each row is a cell of a known distribution, and the answer is exact. Without it each row is an observation, and
     the answer is a certificate, a refutation or neither, at a stated level.
     """
-    columns = read_columns(table)
+    columns = read_columns(table, max_gb)
     seen = dict(
         zip([name.strip() for name in observables.split(",")], pick(columns, observables, "--observables"), strict=True)
     )

@@ -89,7 +89,7 @@ def read_for(
     Returns:
         The rows; columns that hold no numbers are encoded as in the fit.
     """
-    asked = _as_in_the_fit(model, path, asked, recalled)
+    asked = _as_in_the_fit(model, path, asked, recalled, max_gb)
     layout = model.record_.layout
     columns = asked["modalities"] or {}
     named = {name: columns.get(name) or layout.sources.get(name, ()) for name in columns or layout.modalities}
@@ -97,14 +97,14 @@ def read_for(
 
 
 def _as_in_the_fit(
-    model: AnyModel, path: Path, asked: Mapping[str, Any], recalled: Collection[str]
+    model: AnyModel, path: Path, asked: Mapping[str, Any], recalled: Collection[str], max_gb: float | None
 ) -> Mapping[str, Any]:
     """Return what the options say, with what was said for the fit where they say nothing and the file has these columns."""
     origin = model.record_.origin
     earlier = {role: origin[role] for role in recalled if origin.get(role) and not asked.get(role)}
     if not earlier or asked["roles"] is not None:
         return asked
-    there = {part.name.removeprefix("obs/") for part in survey(path)}
+    there = {part.name.removeprefix("obs/") for part in survey(path, max_gb=max_gb)}
     found = {role: named for role, named in earlier.items() if _columns(named) <= there}
     if found:
         words = ", ".join(f"{_RECALLED[role]} {' '.join(sorted(_columns(named)))}" for role, named in found.items())

@@ -13,13 +13,12 @@ _OPTIONS = {
     r"fit\(data, u\) or Dataset\(\.\.\., domain=\)": "--domain column",
     r"\bvalidation=(?=0)": "--set validation=",
     r"(?<!--set )\b(learning_rate|clip)=(?=\d)": r"--set \1=",
-    r"\bdomain=(?!=)": "--domain ",
-    r"\bfactors=": "--factor ",
-    r"\bgroups=(?!=)": "--groups ",
-    r"\btime=(?!=)": "--time ",
-    r"\bids=(?!=)": "--ids ",
-    r"\bdrop=": "--drop ",
-    r"\bcategories=": "--category ",
+    r"\b(domain|groups|time|ids|drop)=(?=[\w'\"\[(])": r"--\1 ",
+    r"\b(domain|groups|time|ids|drop)=(?!=)": r"--\1",
+    r"\bfactors=(?=[\w'\"\[(])": "--factor ",
+    r"\bfactors=": "--factor",
+    r"\bcategories=(?=[\w'\"\[(])": "--category ",
+    r"\bcategories=": "--category",
     r"\bmodalities=\{'?(\w+)'?: '([^']+)'\}": r"--modality \1=\2",
     r"\bmodalities=": "--modality ",
     r"\blatent_dim\b": "--latents",
@@ -51,6 +50,8 @@ def in_options(sentence: str) -> str:
 
     >>> in_options("Say ids='mouse', or try learning_rate=0.002.")
     "Say --ids 'mouse', or try --set learning_rate=0.002."
+    >>> in_options("Pass it as domain=.")
+    'Pass it as --domain.'
     """
     for pattern, option in _OPTIONS.items():
         sentence = re.sub(pattern, option, sentence)

@@ -6,7 +6,7 @@ from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.copies import copy_groups
 from latentry.data.dataset import DataLike, Dataset
 from latentry.data.domain import Domain, DomainLike
-from latentry.data.files import Seen, read, read_columns, survey, write_columns
+from latentry.data.files import Seen, read, read_array, read_columns, survey, write_columns
 from latentry.data.frames import aligned, as_frame, frame_columns
 from latentry.data.inputs import DataFrameLike, Label, LabelsLike, RowsLike, StoredRows, is_annotated
 from latentry.data.joined_columns import beside_rows, joined_columns, paired_rows
@@ -86,6 +86,7 @@ __all__ = [
     "raw_column",
     "paired_rows",
     "read",
+    "read_array",
     "read_columns",
     "numbers_of_rows",
     "repeated_rows",

@@ -12,9 +12,10 @@ import numpy as np
 from latentry.data.raw_columns import RawColumn
 from latentry.errors import DataError
 
-__all__ = ["is_missing", "raw_column", "row_names"]
+__all__ = ["is_missing", "raw_column", "reads_as_number", "row_names"]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|[+-]\d\d:?\d\d)?")
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -30,6 +31,21 @@ def is_missing(cell: object) -> bool:
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, (float, np.floating, np.datetime64, np.timedelta64)) and bool(cell != cell)
+
+
+def reads_as_number(cell: object) -> bool:
+    """Return whether text is a number; codes such as 007 are none.
+
+    Args:
+        cell: Of any kind.
+
+    Returns:
+        Its truth.
+
+    >>> [reads_as_number(text) for text in ("1.5", " 2e3", "007", "1,5", "")]
+    [True, True, False, False, False]
+    """
+    return isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()) is not None
 
 
 def row_names(ids: np.ndarray) -> list[str]:

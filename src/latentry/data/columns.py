@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from latentry.data.cells import reads_as_number
 from latentry.data.inputs import Label
 from latentry.data.raw_columns import Kind, RawColumn
 from latentry.errors import DataError, nearest
@@ -318,6 +319,7 @@ def _levels(where: str, raw: RawColumn) -> tuple[Label, ...]:
     present = [cell for cell in raw.cells.tolist() if cell is not None and cell == cell]
     values = set(present)
     if raw.levels is None:
+        _refuse_numbers(where, raw, present)
         _refuse_names(where, raw, present)
     elif len(values) > _MOST_CATEGORIES:
         raise DataError(
@@ -326,6 +328,25 @@ def _levels(where: str, raw: RawColumn) -> tuple[Label, ...]:
         )
     order = sorted(values, key=str) if raw.levels is None else [level for level in raw.levels if level in values]
     return tuple(level if isinstance(level, (str, int)) else str(level) for level in order)
+
+
+def _refuse_numbers(where: str, raw: RawColumn, present: Sequence[object]) -> None:
+    """Refuse text of which most is numbers: a column of numbers, and something that is none of them."""
+    numbers = sum(reads_as_number(cell) for cell in present)
+    if 2 * numbers <= len(present):
+        return
+    name, cells = repr(raw.name), raw.cells.tolist()
+    odd = next((row for row, cell in enumerate(cells) if cell is not None and not reads_as_number(cell)), None)
+    if odd is None:
+        row = next(row for row, cell in enumerate(cells) if cell is not None)
+        raise DataError(
+            f"modality {where!r}: column {name} holds numbers as text ({cells[row]!r} at row {row}). Make them numbers (in a "
+            f"frame: astype(float)); or say categories={name} if each text is a label."
+        )
+    raise DataError(
+        f"modality {where!r}: column {name} is {cells[odd]!r} at row {odd}, and {numbers} of its {len(present)} cells are numbers. "
+        f"Correct it, or leave the cell empty; or say categories={name} if each text is a label, or drop={name}."
+    )
 
 
 def _refuse_names(where: str, raw: RawColumn, present: Sequence[object]) -> None:

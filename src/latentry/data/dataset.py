@@ -27,10 +27,11 @@ from latentry.data.dataset_checks import (
 )
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
-from latentry.data.frames import aligned, in_order, reordered_mask
+from latentry.data.frames import Paired, in_order
 from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows, is_annotated
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
+from latentry.data.masks import masks_in_order
 from latentry.data.missing_cells import cells_observed, refuse_missing_cells, whole_rows
 from latentry.data.modality import Modality, read_modality
 from latentry.data.named_columns import names_of, taken_out
@@ -74,7 +75,8 @@ class Dataset:
             `factors` and `ids`, it may also be the name of a column of a data frame, which is then no feature.
         groups: One label per row, where rows come in groups that depend on each other: subjects, plates, batches.
         time: One moment per row, where rows that are near in time depend on each other: numbers or dates.
-        observed: For a modality, booleans that are False where the row is missing, or one for each cell.
+        observed: For a modality, booleans that are False where the row is missing, or one for each cell; paired by index, and by
+            names of columns, as modalities are.
         factors: True latent values, when known: name to one value (or row of values) per row.
         rows: Names of the rows.
         ids: The column of data frames that names their rows; frames that have it are paired by it.
@@ -105,6 +107,7 @@ class Dataset:
         coding: Mapping[str, Sequence[Coding]] | None = None,
     ) -> None:
         if is_annotated(modalities):
+            _refuse_beside(observed=observed, rows=rows, columns=columns)
             self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
             return
         named = by_name(modalities)
@@ -115,11 +118,13 @@ class Dataset:
         beside = {"domain": domain, "groups": groups, "time": time, "ids": ids} | taken.beside
         true = {f"factor {name!r}": name for name in factors or {}}  # by their names, whether values or columns
         beside |= {what: factors[name] for what, name in true.items() if isinstance(factors, Mapping)}
-        parts, labelled = aligned({**{f"modality {n!r}": raw for n, raw in given.items()}, **beside}, taken.labels)
+        before = {**{f"modality {n!r}": raw for n, raw in given.items()}, **beside}
+        paired = Paired.of(before, taken.labels)
+        parts = {what: paired.ordered(what, raw) for what, raw in before.items()}
+        masks = masks_in_order(observed or {}, named, taken, paired)
         named = {name: parts[f"modality {name!r}"] for name in named}
         factors = {name: parts[what] for what, name in true.items()}
         rows = row_names(np.asarray(parts["ids"])) if rows is None and ids is not None else rows
-        masks = {n: reordered_mask(n, mask, given.get(n), named.get(n)) for n, mask in (observed or {}).items()}
         labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         known("observed", masks, named)
         known("columns", labels, named)
@@ -129,7 +134,9 @@ class Dataset:
             n: read_modality(n, raw, masks.get(n), labels.get(n), rules.get(n, ()), of_a_fit=of_a_fit)
             for n, raw in named.items()
         }
-        self._set(parsed, parts["domain"], parts["groups"], parts["time"], factors, labelled if rows is None else rows)
+        self._set(
+            parsed, parts["domain"], parts["groups"], parts["time"], factors, paired.names if rows is None else rows
+        )
 
     def _copy(self, other: Dataset) -> None:
         for field in ("values", *_PARTS):
@@ -668,6 +675,16 @@ class Dataset:
 
 def _rebuilt(values: Mapping[str, StoredRows], parts: dict[str, object]) -> Dataset:
     return object.__new__(Dataset)._with(values, **parts)
+
+
+def _refuse_beside(**given: object) -> None:
+    """Refuse what is said beside a table that says it itself."""
+    for argument, value in given.items():
+        if value is not None:
+            raise DataError(
+                f"{argument}: the table says this itself. Leave it out, or give the table as a modality: "
+                f'Dataset({{"x": table}}, {argument}=...).'
+            )
 
 
 def _from_annotated(

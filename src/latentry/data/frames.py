@@ -1,18 +1,19 @@
 """Data frames and series of any library: their columns, and the labels of their rows.
 
-Frames are read through narwhals, so that none of the libraries is needed. Only pandas labels rows; where it does, labels and not
-places say which rows belong together.
+Frames are read through narwhals, so that none of the libraries is needed. Pandas labels rows, as xarray and AnnData do; then
+labels and not places say which rows belong together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
 
+from latentry.data.annotated_rows import annotated_labels, rows_at
 from latentry.data.cells import is_missing, raw_column
 from latentry.data.columns import as_category
 from latentry.data.inputs import Label
@@ -21,12 +22,12 @@ from latentry.errors import DataError
 
 __all__ = [
     "Frame",
+    "Paired",
     "aligned",
     "as_frame",
     "frame_columns",
     "places_in_order",
     "in_order",
-    "reordered_mask",
     "row_labels",
 ]
 
@@ -126,7 +127,7 @@ def _numbers(column: nw.Series[Any]) -> np.ndarray:
 
 
 def row_labels(what: str, raw: object) -> np.ndarray | None:
-    """Return the labels of rows, where an object has them: the index of a pandas frame or series.
+    """Return the labels of rows, where an object has them: the index of pandas, a coordinate of xarray, obs_names of AnnData.
 
     Args:
         what: A sentence is to call it.
@@ -136,7 +137,7 @@ def row_labels(what: str, raw: object) -> np.ndarray | None:
         One label for each row, or None.
     """
     frame = as_frame(what, raw)
-    index = None if frame is None else nw.maybe_get_index(frame)
+    index = annotated_labels(raw) if frame is None else nw.maybe_get_index(frame)
     if index is None:
         return None
     labels = np.empty(len(index), dtype=object)
@@ -170,17 +171,64 @@ def aligned(
     >>> parts["b"].tolist(), rows
     ([10, 20], ('u', 'v'))
     """
-    known = {what: row_labels(what, raw) for what, raw in parts.items()} | dict(given or {})
-    labelled = {what: labels for what in parts if (labels := known[what]) is not None}
-    if not labelled:
-        return dict(parts), None
-    first, order = next(iter(labelled.items()))
-    same = dict(parts)
-    for what, labels in labelled.items():
-        if not np.array_equal(labels, order):
-            same[what] = _reordered(what, parts[what], labels, first, order)
-    counting = np.array_equal(order, np.arange(len(order)))
-    return same, None if counting else tuple(map(str, order))
+    found = Paired.of(parts, given)
+    same = {what: found.ordered(what, raw) for what, raw in parts.items()}
+    return same, found.names
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Which rows of several parts belong together.
+
+    Args:
+        labels: Of rows, by part; only of those that have labels.
+        first: The first such part; empty where there is none.
+        order: Its labels.
+    """
+
+    labels: Mapping[str, np.ndarray]
+    first: str = ""
+    order: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, parts: Mapping[str, object], given: Mapping[str, np.ndarray | None] | None = None) -> Paired:
+        """Return the labels of parts.
+
+        Args:
+            parts: By what a sentence is to call them.
+            given: Labels of rows that count instead of a part's index; None where it is in the order of the others.
+
+        Returns:
+            The labels, and which are first.
+        """
+        known = {what: row_labels(what, raw) for what, raw in parts.items()} | dict(given or {})
+        labelled = {what: labels for what in parts if (labels := known[what]) is not None}
+        return cls(labelled, *next(iter(labelled.items()), ("", None)))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Return names of the rows; None where no part has labels, or they only count rows."""
+        if self.order is None or np.array_equal(self.order, np.arange(len(self.order))):
+            return None
+        return tuple(map(str, self.order))
+
+    def ordered(self, what: str, raw: Any) -> Any:
+        """Return a part with its rows in the order of the first.
+
+        Args:
+            what: A sentence calls it.
+            raw: The part.
+
+        Returns:
+            The same, as it was where it has no labels.
+
+        Raises:
+            DataError: If it has other rows than the first, or rows that cannot be told apart.
+        """
+        labels = self.labels.get(what)
+        if labels is None or self.order is None or np.array_equal(labels, self.order):
+            return raw
+        return _reordered(what, raw, labels, self.first, self.order)
 
 
 def in_order(what: str, raw: Any, rows: tuple[str, ...], *, named: bool = True) -> Any:
@@ -208,33 +256,9 @@ def in_order(what: str, raw: Any, rows: tuple[str, ...], *, named: bool = True) 
     return _reordered(what, raw, names, "the dataset", order)
 
 
-def reordered_mask(name: str, mask: Any, given: object, ordered: object) -> Any:
-    """Return a mask of a modality's rows in the order that these were put in.
-
-    Args:
-        name: Of the modality.
-        mask: A truth value for each row, as given.
-        given: The modality, as given.
-        ordered: The same in the order of the dataset.
-
-    Returns:
-        The mask in the order of the dataset.
-    """
-    what = f"modality {name!r}"
-    before, after = (None if raw is None else row_labels(what, raw) for raw in (given, ordered))
-    if before is None or after is None or np.array_equal(before, after):
-        return mask
-    if row_labels(f"observed[{name!r}]", mask) is not None:
-        return in_order(f"observed[{name!r}]", mask, tuple(map(str, after)))
-    place = {label: at for at, label in enumerate(before.tolist())}
-    values = np.asarray(mask)
-    return values[[place[label] for label in after.tolist()]] if values.shape == (len(before),) else mask
-
-
 def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np.ndarray) -> object:
-    frame = as_frame(what, raw)
-    assert frame is not None  # it had labels
-    return frame[places_in_order(what, labels, first, order)].to_native()
+    places, frame = places_in_order(what, labels, first, order), as_frame(what, raw)
+    return rows_at(raw, places) if frame is None else frame[places].to_native()
 
 
 def places_in_order(what: str, labels: np.ndarray, first: str, order: np.ndarray) -> list[int]:

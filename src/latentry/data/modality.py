@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from latentry.data.annotated_rows import annotated_rows
 from latentry.data.columns import Coding, encoded
 from latentry.data.frames import as_frame, frame_columns
 from latentry.data.inputs import RowsLike, StoredRows
@@ -59,6 +60,9 @@ def read_modality(
     Raises:
         DataError: By row and column, for what is not a number, not finite or not of one shape.
     """
+    annotated = annotated_rows(name, raw)
+    if annotated is not None:
+        raw, columns = annotated.values, annotated.columns if columns is None else columns
     table, used = _raw_columns(name, raw), tuple(coding)
     if table is not None:
         columns, raw, used = encoded(name, table, coding)
@@ -154,7 +158,7 @@ def _check_kind(name: str, values: StoredRows) -> None:
     if dtype.kind == "c":
         raise DataError(f"modality {name!r}: Complex data not supported. Pass real and imaginary parts as two columns.")
     if dtype.kind not in "biuf":
-        raise DataError(f"modality {name!r}: dtype {dtype}, not numbers. Encode it as numbers, or pass it as domain=.")
+        raise DataError(f"modality {name!r}: {_remedy(name, dtype)}")
     if len(values.shape) < 2:
         raise DataError(
             f"modality {name!r}: Expected 2D array, got {len(values.shape)}D array instead. "
@@ -174,6 +178,18 @@ def _check_kind(name: str, values: StoredRows) -> None:
             f"modality {name!r}: 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: it has no column. "
             "Leave it out."
         )
+
+
+def _remedy(name: str, dtype: np.dtype) -> str:
+    """Say what an array holds instead of numbers, and what to do."""
+    if dtype.names:
+        shown = ", ".join(dtype.names[:5]) + (", …" if len(dtype.names) > 5 else "")
+        return f"records with the fields {shown}, not numbers. Pass a data frame of them: pandas.DataFrame({name})."
+    if dtype.kind in "Mm":
+        return f"dates ({dtype}), not numbers. Pass them in a data frame, whose dates become days; or say time={name}."
+    if dtype.kind in "US":
+        return f"text ({dtype}), not numbers. Say what it is: domain={name}, groups={name} or ids={name}; or encode it as numbers."
+    return f"dtype {dtype}, not numbers. Encode it as numbers, or leave it out."
 
 
 def _check_columns(name: str, columns: tuple[str, ...], shape: tuple[int, ...]) -> None:

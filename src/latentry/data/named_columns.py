@@ -20,6 +20,7 @@ class Taken(NamedTuple):
     modalities: dict[str, Any]
     beside: dict[str, Any]  # what an argument named, by argument: a series, or a frame of several columns
     labels: dict[str, np.ndarray | None]  # of rows, where they are others than the index says
+    places: dict[str, list[int]]  # where the rows of a modality stood, if its frame was put in the order of another
 
 
 def names_of(**given: object) -> dict[str, tuple[str, ...]]:
@@ -58,18 +59,19 @@ def taken_out(modalities: Mapping[str, object], wanted: Mapping[str, Sequence[st
     frames = {name: frame for name, raw in modalities.items() if isinstance(frame := as_frame(name, raw), nw.DataFrame)}
     beside: dict[str, Any] = {}
     labels: dict[str, np.ndarray | None] = {}
+    places: dict[str, list[int]] = {}
     if "ids" in wanted:
-        frames, labels = _paired(frames, wanted["ids"][0])
+        frames, labels, places = _paired(frames, wanted["ids"][0])
     for argument, columns in wanted.items():
         holder = _holder(frames, argument, columns)
-        places = [place for column in columns if (place := _place(frames[holder], column)) is not None]
-        chosen = frames[holder][:, places[0]] if len(places) == 1 else frames[holder][:, places]
+        found = [place for column in columns if (place := _place(frames[holder], column)) is not None]
+        chosen = frames[holder][:, found[0]] if len(found) == 1 else frames[holder][:, found]
         beside[argument] = chosen.to_native()
         if f"modality {holder!r}" in labels:
             labels[argument] = labels[f"modality {holder!r}"]
     used = {column for columns in wanted.values() for column in columns}
     left = {name: _without(frame, used).to_native() for name, frame in frames.items()}
-    return Taken({name: left.get(name, raw) for name, raw in modalities.items()}, beside, labels)
+    return Taken({name: left.get(name, raw) for name, raw in modalities.items()}, beside, labels, places)
 
 
 def without_columns(raw: Any, names: Sequence[str]) -> Any:
@@ -88,20 +90,20 @@ def without_columns(raw: Any, names: Sequence[str]) -> Any:
 
 def _paired(
     frames: dict[str, nw.DataFrame[Any]], ids: str
-) -> tuple[dict[str, nw.DataFrame[Any]], dict[str, np.ndarray | None]]:
-    """Return frames in the order of the first one that has the ids, and the labels of their rows from then on."""
+) -> tuple[dict[str, nw.DataFrame[Any]], dict[str, np.ndarray | None], dict[str, list[int]]]:
+    """Return frames in the order of the first one that has the ids, the labels of their rows from then on, and their places."""
     holders = [name for name, frame in frames.items() if _place(frame, ids) is not None]
     if len(holders) < 2:
-        return frames, {}
+        return frames, {}, {}
     first = frames[holders[0]]
     order, index = _cells(first, ids), row_labels(holders[0], first.to_native())
-    ordered, labels = dict(frames), {}
+    ordered, labels, places = dict(frames), {}, {}
     for name in holders[1:]:
         what = f"modality {name!r}"
-        places = places_in_order(what, _cells(frames[name], ids), f"modality {holders[0]!r}", order)
-        ordered[name] = frames[name][places]
+        places[name] = places_in_order(what, _cells(frames[name], ids), f"modality {holders[0]!r}", order)
+        ordered[name] = frames[name][places[name]]
         labels[what] = index
-    return ordered, labels
+    return ordered, labels, places
 
 
 def _cells(frame: nw.DataFrame[Any], column: str) -> np.ndarray:

@@ -151,10 +151,15 @@ def _mixed(columns: MixedColumns, name: str) -> Block:
 
 
 def _all_text(rows: Array) -> bool:
-    """Whether all entries are words: text that reads as a number may be a number that came as text."""
-    if rows.dtype.kind != "U" and not (rows.dtype == object and all(isinstance(value, str) for value in rows.flat)):
+    """Whether all entries that are there are words: text that reads as a number may be a number that came as text."""
+    if rows.dtype.kind not in "UO":
         return False
-    return not any(_reads_as_number(value) for value in np.unique(rows.astype(str)).tolist())
+    present = {value for value in rows.flat if not _is_missing(value)} if rows.dtype == object else {*np.unique(rows)}
+    return bool(present) and all(isinstance(value, str) and not _reads_as_number(value) for value in present)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _reads_as_number(text: str) -> bool:
@@ -172,7 +177,16 @@ def _rows(values: ArrayLike, name: str) -> Array:
         rows = np.asarray(values)
     except ValueError:
         raise DataError(f"{name}: it has rows of different lengths. Give every row the same columns.") from None
+    rows = _words(rows) if rows.dtype.kind == "S" else rows
     return rows[:, None] if rows.ndim == 1 else rows
+
+
+def _words(rows: Array) -> Array:
+    """Return bytes as text, where they are some."""
+    try:
+        return np.char.decode(rows, "utf-8")
+    except UnicodeDecodeError:
+        return rows
 
 
 def _refuse_missing(labels: Array, name: str) -> None:
@@ -205,13 +219,27 @@ def _check_shape(rows: Array, name: str) -> None:
         raise DataError(f"{name}: it has no rows. Give observations.")
 
 
+def _refuse_text(rows: Array, name: str) -> None:
+    """Refuse text, even "1.5", for text may be codes; where most of it is numbers, the first that is none is named."""
+    cells = ((place, value) for place, value in np.ndenumerate(rows) if rows.dtype.kind in "USO")
+    texts = {place: value for place, value in cells if isinstance(value, str | bytes)}
+    if not texts:
+        return
+    odd = [place for place, value in texts.items() if not _reads_as_number(str(value))]
+    among = 0 < 2 * len(odd) < rows.size
+    row, column = odd[0] if among else next(iter(texts))
+    what = (
+        f"{name}: it holds text ({str(texts[row, column])!r} at row {row}, column {column}{', among numbers' * among})."
+    )
+    first = "Correct it, or drop this row in every variable; or declare" if among else "Declare"
+    raise DataError(
+        f"{what} {first} it with discrete=({name!r},) to count categories (estimator='auto' and 'mixed' do), or convert it to "
+        "numbers."
+    )
+
+
 def _real(rows: Array, name: str) -> Array:
-    for (row, column), value in np.ndenumerate(rows) if rows.dtype.kind in "USO" else ():
-        if isinstance(value, str | bytes):  # even "1.5": text may be codes
-            raise DataError(
-                f"{name}: it holds text ({str(value)!r} at row {row}, column {column}). Declare it with discrete=({name!r},) to "
-                "count categories (estimator='auto' and 'mixed' do), or convert it to numbers."
-            )
+    _refuse_text(rows, name)
     try:
         rows = rows.astype(np.float64) if rows.dtype == object else rows
     except (TypeError, ValueError) as problem:

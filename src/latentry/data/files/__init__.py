@@ -20,7 +20,7 @@ from latentry.data.files.survey import Seen
 from latentry.errors import DataError, LatentryError, nearest
 from latentry.whole_files import exchange, real_path, sync_folder, sync_tree
 
-__all__ = ["FORMATS", "TABLES", "Seen", "read", "read_columns", "survey", "write", "write_columns"]
+__all__ = ["FORMATS", "TABLES", "Seen", "read", "read_array", "read_columns", "survey", "write", "write_columns"]
 
 _Result = TypeVar("_Result")
 
@@ -117,12 +117,13 @@ def read(
     return _explained(found, lambda: _within(found, max_gb, lambda: form.read(found, parts)))
 
 
-def survey(path: str | Path, **given: Any) -> list[Seen]:
+def survey(path: str | Path, *, max_gb: float | None = None, **given: Any) -> list[Seen]:
     """Say how each column or array of a file would be read, without reading it as data.
 
     Args:
         path: The file; its ending names the format.
-        given: Arguments of :func:`read`.
+        max_gb: Gigabytes that the file may expand to, as in :func:`read`.
+        given: Other arguments of :func:`read`.
 
     Returns:
         A line for each.
@@ -133,14 +134,39 @@ def survey(path: str | Path, **given: Any) -> list[Seen]:
     found = _existing(path)
     roles = given.pop("roles", None)
     parts = Roles.of(**(said_roles(found, roles) | {name: value for name, value in given.items() if value}))
-    return _explained(found, lambda: _format(found).survey(found, parts))
+    form = _format(found)
+    return _explained(found, lambda: _within(found, max_gb, lambda: form.survey(found, parts)))
 
 
-def read_columns(path: str | Path) -> dict[str, np.ndarray]:
+def read_array(path: str | Path) -> np.ndarray:
+    """Read the array of a npy file into memory, whatever its rank and type.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The array.
+
+    Raises:
+        DataError: By file, for what is no whole npy file.
+    """
+    path = _existing(path)
+    if path.suffix != ".npy":
+        raise DataError(f"{path}: it is no npy file. Write one with numpy.save.")
+
+    def whole() -> np.ndarray:
+        array: np.ndarray = np.load(path, allow_pickle=False)
+        return array
+
+    return _explained(path, lambda: _within(path, None, whole))
+
+
+def read_columns(path: str | Path, max_gb: float | None = None) -> dict[str, np.ndarray]:
     """Read the columns of a csv or parquet file, whatever they mean.
 
     Args:
         path: The file; its ending names the format.
+        max_gb: Gigabytes that the file may expand to, as in :func:`read`.
 
     Returns:
         Columns (rows,) by name: integers, numbers, text, or objects with None where text is missing.
@@ -152,7 +178,7 @@ def read_columns(path: str | Path) -> dict[str, np.ndarray]:
     _format(path)
     if path.suffix not in TABLES:
         raise DataError(f"{path}: it is no table. Give csv or parquet.")
-    return _explained(path, lambda: _within(path, None, lambda: TABLES[path.suffix].columns(path)))
+    return _explained(path, lambda: _within(path, max_gb, lambda: TABLES[path.suffix].columns(path)))
 
 
 def _within(path: Path, max_gb: float | None, reading: Callable[[], _Result]) -> _Result:

@@ -1,13 +1,21 @@
-"""Comma-separated values; empty cells and ``nan`` are missing."""
+"""Comma-separated values; empty cells are missing, and so is what usually stands for nothing.
+
+``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL`` and ``null`` are missing in every column; ``?``, ``-``,
+``--``, ``.``, ``None`` and ``none`` where all other cells are numbers, truth values or dates, for among words they are words.
+Neither holds in columns of names (``@…``, or without a header).
+"""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from latentry.data.cells import is_missing, raw_column
 from latentry.data.dataset import Dataset
 from latentry.data.files.roles import Roles
 from latentry.data.files.survey import Seen, survey_columns
@@ -16,6 +24,8 @@ from latentry.errors import DataError
 
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 _NUMBER = re.compile(r"([+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf|infinity))", re.IGNORECASE)
+_MISSING = frozenset(("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"))
+_DOUBTFUL = frozenset(("?", "-", "--", ".", "None", "none"))
 
 
 def claimed(path: Path, most: float) -> float:
@@ -29,26 +39,42 @@ def read(path: Path, roles: Roles) -> Dataset:
 
 
 def survey(path: Path, roles: Roles) -> list[Seen]:
-    """Say how each column would be read."""
-    return survey_columns(columns(path), roles)
+    """Say how each column would be read, and which texts are missing cells."""
+    cells = _cells(path)
+    seen = survey_columns({name: _column(name, column) for name, column in cells.items()}, roles)
+    return [replace(part, holds=part.holds + _marked(part.name, cells[part.name])) for part in seen]
 
 
 def columns(path: Path) -> dict[str, np.ndarray]:
     """Read each column by its name: integers, numbers or text."""
+    return {name: _column(name, column) for name, column in _cells(path).items()}
+
+
+def _cells(path: Path) -> dict[str, list[str]]:
+    """Read the text of each cell, by the name of its column."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = [line for line in csv.reader(file) if line]
-    except (UnicodeDecodeError, csv.Error) as problem:
+    except UnicodeDecodeError as problem:
         raise DataError(f"{path}: not text in UTF-8 ({problem}). Save it as UTF-8.") from problem
+    except csv.Error as problem:
+        raise DataError(
+            f"{path}: cannot be divided into cells ({problem}). Look for a cell that is so long, or an open quotation mark."
+        ) from problem
     if len(lines) < 2:
         raise DataError(f"{path}: has no row. Give a first line with column names, and at least one row.")
     names, rows = lines[0], lines[1:]
     _check(path, names, rows)
-    cells = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    return {name: np.array(column) if name == "@row" else _column(column) for name, column in cells.items()}
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
+    for mark, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and mark in names[0]:
+            raise DataError(
+                f"{path}: cells are divided by {word}, it seems, as its first line is one name, {names[0]!r}. Save it with commas, "
+                f"and with points in numbers; or read it with pandas.read_csv(..., sep={mark!r}) and pass the frame."
+            )
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise DataError(
@@ -59,16 +85,42 @@ def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
         raise DataError(f"{path}: two columns are called {twice!r}. Rename one.")
 
 
-def _column(cells: list[str]) -> np.ndarray:
-    """Read integers if all are, else numbers if all are, else text; what is empty is missing."""
+def _column(name: str, cells: list[str]) -> np.ndarray:
+    """Read integers if all are, else numbers if all are, else text; what is missing is NaN, or None among text."""
+    if name == "@row":
+        return np.array(cells)
     if all(_WHOLE.fullmatch(cell.strip()) for cell in cells):
         return np.array([int(cell) for cell in cells])
+    plain = _without(cells, () if _names(name) else _MISSING)
+    sure = plain if _names(name) else _without(plain, _DOUBTFUL)
     # Codes such as 007 and 1_0 are text, although Python would read them as numbers.
-    if all(_NUMBER.fullmatch(cell.strip()) for cell in cells):
-        return np.array([float(cell) if cell.strip() else np.nan for cell in cells])
-    if all(cell.strip() for cell in cells):
+    if any(sure) and all(_NUMBER.fullmatch(cell.strip()) for cell in sure) or not any(plain):
+        return np.array([float(cell) if cell.strip() else np.nan for cell in sure])
+    known = any(sure) and sure != plain and raw_column("", "", _text(sure)).kind != "category"
+    return _text(sure if known else plain)
+
+
+def _text(cells: list[str]) -> np.ndarray:
+    if all(cells):
         return np.array(cells)
-    return np.array([cell if cell.strip() else None for cell in cells], dtype=object)
+    return np.array([cell or None for cell in cells], dtype=object)
+
+
+def _names(column: str) -> bool:
+    """Return whether a column holds names, or was written by us: a cell of it is what it says."""
+    return column == "" or column.startswith("@")
+
+
+def _without(cells: list[str], marks: Collection[str]) -> list[str]:
+    """Return cells that are empty where nothing stands in them but one of some marks."""
+    return ["" if not (text := cell.strip()) or text in marks else cell for cell in cells]
+
+
+def _marked(name: str, cells: list[str]) -> str:
+    """Say which texts of a column are missing cells."""
+    read = _column(name, cells)
+    gone = {cell.strip() for cell, value in zip(cells, read.tolist(), strict=True) if is_missing(value)} - {""}
+    return f" ({', '.join(sorted(gone))})" if gone else ""
 
 
 def write(data: Dataset, path: Path) -> None:

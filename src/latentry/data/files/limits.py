@@ -108,7 +108,9 @@ def require_header(name: str, header: tuple[tuple[int, ...], np.dtype], present:
     """
     shape, dtype = header
     if dtype.hasobject:
-        raise DataError(f"array {name!r}: it holds Python objects, which are never unpacked. Store numbers or text.")
+        raise DataError(
+            f"array {name!r}: it holds Python objects, which are never unpacked. Store numbers; or text, as array.astype(str)."
+        )
     claimed = array_bytes(shape, dtype.itemsize)
     if claimed != present:
         raise DataError(

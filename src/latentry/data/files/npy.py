@@ -48,7 +48,14 @@ def read(path: Path, roles: Roles) -> Dataset:
         raise DataError(
             f"{path}: holds one array and no domain, groups, time, ids or factors. Use Dataset(array, domain=...) or npz."
         )
-    return Dataset({roles.only(): np.load(path, mmap_mode="r", allow_pickle=False)})
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    if rows.dtype.kind in "USMm":
+        held = "dates" if rows.dtype.kind in "Mm" else "text"
+        raise DataError(
+            f"{path}: holds {held} ({rows.dtype}), and a npy file is one modality of numbers. Write these beside the rows they "
+            "belong to: numpy.savez(path, x=rows, labels=labels)."
+        )
+    return Dataset({roles.only(): rows})
 
 
 def survey(path: Path, roles: Roles) -> list[Seen]:

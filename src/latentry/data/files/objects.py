@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals as nw
 import numpy as np
 
+from latentry.data.annotated_rows import columns_of_variable
 from latentry.data.cells import raw_column, row_names
 from latentry.data.columns import as_category
 from latentry.data.dataset import Dataset
@@ -122,17 +123,12 @@ def _of_variables(variables: Mapping[Any, Any], coordinates: Mapping[Any, Any], 
         time=None if roles.time is None else values[roles.time],
         factors={name: values[name] for name in roles.factors},
         rows=None if index is None else [str(name) for name in index.tolist()],
-        columns={name: named for name, variable in left.items() if (named := _columns(variable)) is not None},
+        columns={
+            name: named for name, variable in left.items() if (named := columns_of_variable(variable)) is not None
+        },
         coding=roles.coding,
     )
     return data if roles.modalities is None else data.regrouped(roles.modalities)
-
-
-def _columns(variable: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table, where its second dimension has them."""
-    if variable.ndim != 2 or variable.dims[1] not in variable.coords:
-        return None
-    return tuple(map(str, variable.coords[variable.dims[1]].values.tolist()))
 
 
 _ANNOTATED: Mapping[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 from latentry.data.cells import is_missing, raw_column
 from latentry.data.columns import Coding, as_category
 from latentry.data.files.roles import Roles
+from latentry.data.files.table import counts_rows, names_of_rows
 from latentry.data.inputs import StoredRows
 from latentry.errors import DataError
 
@@ -43,7 +45,16 @@ def survey_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> list[Seen
     Returns:
         A line for each.
     """
-    return [Seen(name, holds(values), *_reads(name, values, roles)) for name, values in columns.items()]
+    index = None if roles.ids is not None else names_of_rows(columns)
+    return [
+        Seen(name, holds(values), *(_as_index(values) if name == index else _reads(name, values, roles)))
+        for name, values in columns.items()
+    ]
+
+
+def _as_index(values: np.ndarray) -> tuple[str, str]:
+    """Say how an index is read that pandas wrote, or we did."""
+    return "counts the rows, and is not read" if counts_rows(values) else "names the rows", ""
 
 
 def survey_arrays(arrays: Mapping[str, StoredRows], roles: Roles) -> list[Seen]:
@@ -101,7 +112,7 @@ def options(name: str, *, names: bool = False, moments: bool = False, numbers: s
     Returns:
         Options, separated by commas.
     """
-    named = "'" + name + "'" if " " in name else name
+    named = shlex.quote(name)
     others = ["--time"] if moments else ["--ids", "--groups"] if names else ["--domain", "--groups", "--factor"]
     if numbers:
         others = (
@@ -119,13 +130,20 @@ def holds(values: np.ndarray) -> str:
     Returns:
         Words.
     """
+    if values.dtype.kind in "biuf":
+        return _numbers_held(values)
     empty = sum(map(is_missing, values.tolist()))
     missing = f", {empty} empty" if empty else ""
-    if values.dtype.kind in "biuf":
-        seen = values[~np.isnan(values.astype(float))]
-        kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
-        return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{missing}" if len(seen) else "empty"
     kinds = sorted({str(value) for value in values.tolist() if not is_missing(value)})
     shown = ", ".join(kinds[:5]) + (", …" if len(kinds) > 5 else "")
     what = "dates" if values.dtype.kind in "M" else "texts"
     return f"{len(values)} {what}, {len(kinds)} different: {shown}{missing}"
+
+
+def _numbers_held(values: np.ndarray) -> str:
+    seen = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if not len(seen):
+        return "empty"
+    kind = "whole numbers" if values.dtype.kind in "iu" else "numbers"
+    missing = f", {len(values) - len(seen)} empty" if len(seen) < len(values) else ""
+    return f"{len(values)} {kind}, {seen.min():.4g} to {seen.max():.4g}{missing}"

@@ -19,7 +19,7 @@ from latentry.data.files.roles import GROUPS, TIME, Roles
 from latentry.data.raw_columns import RawTable
 from latentry.errors import DataError, nearest
 
-__all__ = ["from_columns", "to_columns"]
+__all__ = ["counts_rows", "from_columns", "names_of_rows", "to_columns"]
 
 ROW, PANDAS_INDEX = "@row", "__index_level_0__"  # the second as parquet files of pandas have it
 
@@ -42,7 +42,7 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     factors = {name: name for name in roles.factors}
     factors |= {name.removeprefix("@factor:"): name for name in columns if name.startswith("@factor:")}
     groups_of, time = (name or key for name, key in ((roles.groups, GROUPS), (roles.time, TIME)))
-    ids = roles.ids or _names_of_rows(columns)
+    ids = roles.ids or names_of_rows(columns)
     taken = {*domain, *factors.values(), groups_of, time, ids, *roles.drop}
     groups = _groups([name for name in columns if name not in taken], roles, columns)
     return Dataset(
@@ -56,8 +56,15 @@ def from_columns(columns: Mapping[str, np.ndarray], roles: Roles) -> Dataset:
     )
 
 
-def _names_of_rows(columns: Mapping[str, np.ndarray]) -> str | None:
-    """Return the column that names the rows: ours, or an index as pandas writes it."""
+def names_of_rows(columns: Mapping[str, np.ndarray]) -> str | None:
+    """Return the column that names the rows, where nobody says which.
+
+    Args:
+        columns: By their headers.
+
+    Returns:
+        Our own, or an index as pandas writes it; None where there is neither.
+    """
     if ROW in columns:
         return ROW
     first = next(iter(columns), None)
@@ -66,8 +73,19 @@ def _names_of_rows(columns: Mapping[str, np.ndarray]) -> str | None:
 
 def _row_names(ids: np.ndarray, *, given: bool) -> list[str] | None:
     """Return names of rows; None where an index that nobody asked for only counts them."""
-    names = row_names(ids)
-    return None if not given and ids.dtype.kind in "iu" and names == [str(row) for row in range(len(ids))] else names
+    return None if not given and counts_rows(ids) else row_names(ids)
+
+
+def counts_rows(ids: np.ndarray) -> bool:
+    """Return whether names of rows only count them, as the index of pandas does that nobody chose.
+
+    Args:
+        ids: One for each row.
+
+    Returns:
+        Its truth.
+    """
+    return ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids)))
 
 
 def _raw_table(modality: str, names: list[str], columns: Mapping[str, np.ndarray], roles: Roles) -> RawTable:

@@ -52,15 +52,20 @@ def read(path: Path, roles: Roles) -> Dataset:
     header = _header(path)
     if header is not None:
         _require_files(path, about_of(np.array(header)))
-    for name, array in stored.items():
-        _require_chunks(name, array)
-    arrays: dict[str, StoredRows] = {
-        name: ZarrRows(f"{path}, array {name!r}", array) if array.ndim >= 2 else _small(array)
-        for name, array in stored.items()
-    }
+    arrays = _rows(path, stored)
     if header is not None:
         arrays[KEY] = np.array(header)
     return from_arrays(arrays, roles)
+
+
+def _rows(path: Path, stored: dict[str, zarr.Array[Any]]) -> dict[str, StoredRows]:
+    """Return small arrays as they are, and the others as rows that stay on disk."""
+    for name, array in stored.items():
+        _require_chunks(name, array)
+    return {
+        name: ZarrRows(f"{path}, array {name!r}", array) if array.ndim >= 2 else _small(array)
+        for name, array in stored.items()
+    }
 
 
 @final
@@ -136,11 +141,7 @@ def is_store(path: Path) -> bool:
 
 def survey(path: Path, roles: Roles) -> list[Seen]:
     """Say how each array would be read."""
-    store = _library().open(str(path), mode="r")
-    named: dict[str, zarr.Array[Any]] = {}
-    if isinstance(store, _library().Group):
-        _collect(store, "", named)
-    return survey_arrays(cast(dict[str, StoredRows], named), roles)
+    return survey_arrays(_rows(path, _arrays(path)), roles)
 
 
 def write(data: Dataset, path: Path) -> None:
