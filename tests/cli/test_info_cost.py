@@ -18,7 +18,7 @@ def test_networks_and_cost_of_a_default_fit(call, tmp_path):
 def test_a_model_that_cannot_be_fitted_says_why(call, tmp_path):
     code, text, _ = call("info", images(tmp_path), "--model", "ivae")
     assert code == 0
-    assert "IVAE, with its default settings, cannot be fitted" in text
+    assert "IVAE, with these settings, cannot be fitted" in text
 
 
 def test_a_model_that_is_not_known(call, tmp_path):

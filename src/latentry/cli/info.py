@@ -23,14 +23,16 @@ from latentry.cli.options import (
     MaxGb,
     Modality,
     RolesFile,
+    Settings,
     Time,
     answer,
     parts,
+    settings_for,
 )
 from latentry.cli.wording import in_options
 from latentry.data import Dataset, Seen, read, survey
 from latentry.errors import DataError, nearest
-from latentry.models import MODELS, read_model_files
+from latentry.models import MODELS, AnyModel, plan_fit, read_model_files
 from latentry.training import epochs_of, holds_run
 
 __all__ = ["info"]
@@ -51,8 +53,12 @@ def info(
     roles: RolesFile = None,
     model: Annotated[
         str,
-        typer.Option(help="For a data file: the model whose networks and cost are shown, with its default settings."),
+        typer.Option(help="For a data file: the model whose networks and cost are shown."),
     ] = "vae",
+    set_: Settings = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="For a data file: predict time and memory of the fit by a short one.")
+    ] = False,
     max_gb: MaxGb = None,
     device: Device = None,
     json: AsJson = False,
@@ -67,12 +73,14 @@ def info(
             domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
             roles=roles,
         )  # fmt: skip
-        _file(path, asked, model, max_gb, as_json=json)
+        _file(path, asked, _model(model, set_), max_gb, as_json=json, plan=plan)
         return
     answer(result, "\n".join(f"{name:<14} {value}" for name, value in result.items()), as_json=json)
 
 
-def _file(path: Path, asked: Mapping[str, Any], model: str, max_gb: float | None, *, as_json: bool) -> None:
+def _file(
+    path: Path, asked: Mapping[str, Any], model: AnyModel, max_gb: float | None, *, as_json: bool, plan: bool
+) -> None:
     """Show the parts of a file, the data that they make, and what a fit would cost; or why they make none."""
     seen = survey(path, **asked, max_gb=max_gb)
     read_as = {part.name: in_options(part.reads) for part in seen}
@@ -92,6 +100,9 @@ def _file(path: Path, asked: Mapping[str, Any], model: str, max_gb: float | None
         cost = _cost(model, data)
         result |= {"rows": len(data), **data.layout.to_json(), "fit": cost}
         lines += ([""] if lines else []) + [data.describe(), "", cost]
+        if plan:
+            said, result["plan"] = _planned(model, path, {**asked, "max_gb": max_gb})
+            lines += ["", said]
     answer(result, "\n".join(lines), as_json=as_json)
 
 
@@ -99,14 +110,27 @@ def _to_change(part: Seen) -> str:
     return f"    (to change: {part.change})" if part.change else ""
 
 
-def _cost(name: str, data: Dataset) -> str:
-    """Say what a fit with default settings would use, or why it is not possible."""
+def _model(name: str, given: Sequence[str] | None) -> AnyModel:
     if name not in MODELS:
         raise DataError(f"--model {name}: there is no such model{nearest(name, MODELS)}")
+    model = MODELS[name]()
+    return model.set_params(**settings_for(model.get_params(deep=True), given, type(model).__name__))
+
+
+def _cost(model: AnyModel, data: Dataset) -> str:
+    """Say what a fit would use, or why it is not possible."""
     try:
-        return MODELS[name]().describe(data)
+        return model.describe(data)
     except DataError as why:
-        return f"{MODELS[name].__name__}, with its default settings, cannot be fitted to these data: {why}"
+        return f"{type(model).__name__}, with these settings, cannot be fitted to these data: {why}"
+
+
+def _planned(model: AnyModel, path: Path, roles: Mapping[str, Any]) -> tuple[str, Any]:
+    try:
+        plan = plan_fit(model, path, roles=roles)
+    except DataError as why:
+        return f"There is no plan: {why}", None
+    return str(plan), plan.to_json()
 
 
 def _installation() -> dict[str, str]:

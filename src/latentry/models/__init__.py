@@ -11,6 +11,7 @@ from latentry.models.ivae import IVAE, Bound
 from latentry.models.many import Instructions, Outcome, carry_out, finished, fit_all, rows_of, stored_rows, written
 from latentry.models.natural_latents import Naturality, NaturalLatents
 from latentry.models.networks import Networks
+from latentry.models.planning import Plan, plan_fit
 from latentry.models.registry import MODELS, model_class
 from latentry.models.selection import Choice, SparsityPath, choose, choose_sparsity, score_kind
 from latentry.models.vae import VAE
@@ -39,6 +40,7 @@ __all__ = [
     "Networks",
     "NodeMixture",
     "Outcome",
+    "Plan",
     "Settings",
     "SparsityPath",
     "Training",
@@ -52,6 +54,7 @@ __all__ = [
     "load_model",
     "model_class",
     "picture_grid",
+    "plan_fit",
     "read_model_files",
     "rows_of",
     "score_kind",
