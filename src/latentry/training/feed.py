@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from latentry.data import Batch, Dataset, Plan, assemble
 from latentry.training.devices import Placement
+from latentry.training.read_ahead import ReadAhead
 from latentry.training.round_sizes import SMALL_BYTES, filled_rows, filled_steps
 
 __all__ = ["Feed"]
@@ -39,9 +42,12 @@ class Feed:
         self.resident = jax.device_put(assemble(data, np.arange(len(data)))) if fits else None
         self._held: tuple[tuple[Seed, int], Batch] | None = None
         self._order: tuple[Seed, list[np.ndarray]] | None = None
+        self._ahead: ReadAhead[Batch] = ReadAhead()
 
     def window(self, seed: Seed, number: int) -> Batch:
         """Return window ``number`` of the epoch with this seed; without a seed, rows come in their own order.
+
+        Where rows stay on disk, the next window of the epoch is read while this one is used.
 
         Args:
             seed: Of the epoch's order, or None.
@@ -52,13 +58,14 @@ class Feed:
         """
         if self._held is None or self._held[0] != (seed, number):
             self._held = None  # drop the old window before reading the new one
-            self._held = ((seed, number), self._read(self._windows(seed)[number]))
+            self._held = ((seed, number), self._read(seed, number))
         return self._held[1]
 
     def release(self) -> None:
-        """Drop a window that came from disk: a single window is held at a time, over all feeds."""
+        """Drop windows that came from disk: over all feeds, one is held at a time, and one is read ahead."""
         if self.resident is None and not self._small:
             self._held = None
+            self._ahead.drop()
 
     @property
     def count(self) -> int:
@@ -71,8 +78,15 @@ class Feed:
             self._order = (seed, self.plan.windows(order))
         return self._order[1]
 
-    def _read(self, index: np.ndarray) -> Batch:
-        if self.count == 1 and not self.data.is_lazy:
+    def _read(self, seed: Seed, number: int) -> Batch:
+        windows = self._windows(seed)
+        index = windows[number]
+        if self.data.is_lazy:
+            rows = self._ahead.take((seed, number), partial(assemble, self.data, index))
+            if number + 1 < len(windows):
+                self._ahead.begin((seed, number + 1), partial(assemble, self.data, windows[number + 1]))
+            return self.placement.window(rows)
+        if self.count == 1:
             full = filled_steps(len(index), 4 * index.shape[1] * self.data.layout.size)
             index = np.pad(index, ((0, full - len(index)), (0, 0)), constant_values=-1)
         if self.resident is None:
