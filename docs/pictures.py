@@ -59,7 +59,9 @@ def found_and_lost(folder: Path) -> Path:
         chart = scatter_chart(series, "first", "second", legend=False)
         charts.append(f"<div class='card'><h2>{title}</h2>{chart}</div>")
     page = folder / "latents.html"
-    page.write_text(f"<meta charset=utf-8><style>{STYLE}</style><div class='grid'>{''.join(charts)}</div>")
+    page.write_text(
+        f"<meta charset=utf-8><style>{STYLE}svg text{{font-size:16px}}</style><div class='grid'>{''.join(charts)}</div>"
+    )
     return page
 
 
