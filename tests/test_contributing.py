@@ -1,8 +1,6 @@
 """The code of CONTRIBUTING.md, and the places that it names."""
 
 import re
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,17 +13,14 @@ from latentry.errors import DataError
 from latentry.information.estimators import ESTIMATORS
 from latentry.information.measure import mutual_information
 
-ROOT = Path(__file__).parents[1]
+from pages import ROOT, run_page
+
 PAGES = ("CONTRIBUTING.md", "docs/adding-a-model.md", "docs/glossary.md", "README.md")
 
 
 @pytest.fixture(scope="module")
 def page():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^ *```python\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)
-    names = {"__name__": "contributing"}
-    exec("\n".join(map(textwrap.dedent, blocks)), names)  # noqa: S102
-    return names
+    return run_page(ROOT / "CONTRIBUTING.md")
 
 
 def test_the_estimator_agrees_with_the_closed_form(page, monkeypatch):

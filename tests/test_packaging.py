@@ -1,15 +1,20 @@
 """What is shipped and what it stands on: wheels, licences, exact versions, and no network."""
 
+import datetime
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.utils import canonicalize_name
+
+import latentry
 
 from licences import closure, licence
 
@@ -82,3 +87,60 @@ def test_nothing_asks_for_the_network(tmp_path):
     allowed = shutil.which("unshare") and subprocess.run(["unshare", "-rn", "true"], check=False).returncode == 0
     done = subprocess.run(apart if allowed else words, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "whole", done.stderr[-2000:]
+
+
+# Citation File Format 1.2.0, of which the keys that a citation of software has; the whole schema was applied to the file by hand.
+CITED = {
+    *(
+        "abstract",
+        "authors",
+        "cff-version",
+        "commit",
+        "contact",
+        "date-released",
+        "doi",
+        "identifiers",
+        "keywords",
+        "license",
+    ),
+    *(
+        "license-url",
+        "message",
+        "preferred-citation",
+        "references",
+        "repository",
+        "repository-artifact",
+        "repository-code",
+    ),
+    *("title", "type", "url", "version"),
+}
+ENTITY = {
+    *("address", "alias", "city", "country", "date-end", "date-start", "email", "fax", "location", "name", "orcid"),
+    *("post-code", "region", "tel", "website"),
+}
+PERSON = ENTITY - {"date-end", "date-start", "location", "name"} | {
+    *("affiliation", "family-names", "given-names", "name-particle", "name-suffix")
+}
+
+
+def test_the_citation_is_valid_and_names_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    cited = yaml.load(text, yaml.BaseLoader)  # every scalar as it is written: 1.10 is no number here
+    assert {"authors", "cff-version", "message", "title"} <= set(cited) <= CITED
+    assert cited["cff-version"] == "1.2.0"
+    assert cited.get("type", "software") in ("software", "dataset")
+    for author in cited["authors"]:
+        assert "name" in author or {"family-names", "given-names", "alias"} & set(author)
+        assert set(author) <= (ENTITY if "name" in author else PERSON)
+    assert all(
+        isinstance(cited[key], str) and cited[key] for key in cited if key not in ("authors", "keywords", "identifiers")
+    )
+    if "date-released" in cited:
+        datetime.date.fromisoformat(cited["date-released"])
+    for key in set(cited) & {"url", "repository", "repository-code", "repository-artifact", "license-url"}:
+        assert cited[key].startswith("https://"), key
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    assert cited["license"] == project["license"]
+    assert cited["version"] == latentry.__version__
+    assert latentry.__version__ in (ROOT / "docs" / "citation.md").read_text(encoding="utf-8")

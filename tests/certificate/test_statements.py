@@ -1,6 +1,7 @@
 """What a certificate says: sentences made from its numbers, and none that its numbers do not carry."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -151,7 +152,9 @@ def test_several_latents_are_compared_on_the_same_rows(planted):
     assert pair.sentence.startswith("planted is more natural than coin")
     assert pair.low > 0.3
     assert both["planted"].split["rows"] == both["coin"].split["rows"]
-    assert "planted" in both.to_html()
+    page = both.to_html()
+    assert "planted" in page
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
     assert set(json.loads(both.to_json())["certificates"]) == {"planted", "coin"}
     with pytest.raises(lt.DataError, match="is none of those compared"):
         both["coins"]

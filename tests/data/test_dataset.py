@@ -241,3 +241,10 @@ def test_datasets_are_searched_over_as_arrays_are(rng):
     assert np.allclose(cross_val_score(Mean(), data, cv=3), -np.array(left_out))
     assert GridSearchCV(Mean(), {"shift": [0.0, 5.0]}, cv=3).fit(data).best_params_ == {"shift": 0.0}
     assert learning_curve(Mean(), data, None, cv=3, train_sizes=[0.5, 1.0])[2].shape == (2, 3)
+
+
+def test_labels_that_are_taken_for_a_modality_are_told_where_they_belong(tmp_path):
+    """A column of one number a row in a file of arrays, of which nobody said that it names the laboratories."""
+    np.savez(tmp_path / "rows.npz", x=np.eye(3), lab=np.arange(3))
+    with pytest.raises(lt.DataError, match="modality 'lab'.*domain='lab' or groups='lab'"):
+        lt.read(tmp_path / "rows.npz")

@@ -1,8 +1,5 @@
 """The model of docs/adding-a-model.md, defined as printed and put through what every model must do."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,15 +8,12 @@ from sklearn.decomposition import PCA
 import latentry as lt
 from latentry.models import MODELS
 
-PAGE = Path(__file__).parents[2] / "docs" / "adding-a-model.md"
+from pages import DOCS, run_page
 
 
 @pytest.fixture(scope="module")
 def page():
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    names = {"__name__": "adding_a_model"}
-    exec("\n".join(blocks), names)  # noqa: S102
-    return names
+    return run_page(DOCS / "adding-a-model.md")
 
 
 def test_the_page_runs_as_printed(page):

@@ -69,6 +69,14 @@ def test_numbers_whose_squares_overflow_are_refused():
         audit({"a": x[:, 0], "b": x[:, 1]}, np.arange(200) % 2, epsilon=0.1)
 
 
+def test_numbers_of_four_bytes_are_no_cause_for_a_warning():
+    """Which would be an error here: the largest number whose square is finite is none of four bytes."""
+    rows = np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
+    options = {"blocks": None, "domain": None, "noise": None, "quantiser": None, "fit": 0.5, "seed": 0}
+    found = as_rows({"a": rows[:, 0], "b": rows[:, 1]}, np.arange(200) % 2, **options)
+    assert [block.name for block in found.blocks] == ["a", "b"]
+
+
 def test_few_rows_say_so_instead_of_certifying():
     found = run(finite_laws.planted_natural(), n=300)
     assert found.verdict.status == "cannot say"

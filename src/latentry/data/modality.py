@@ -162,7 +162,8 @@ def _check_kind(name: str, values: StoredRows) -> None:
     if len(values.shape) < 2:
         raise DataError(
             f"modality {name!r}: Expected 2D array, got {len(values.shape)}D array instead. "
-            "Reshape your data with array.reshape(-1, 1) if it is one column, or array.reshape(1, -1) if it is one row."
+            "Reshape your data with array.reshape(-1, 1) if it is one column, or array.reshape(1, -1) if it is one row. "
+            f"If it labels the rows, it is no modality: read it as domain={name!r} or groups={name!r}."
         )
     if len(values.shape) == 4 and values.shape[1] in (1, 3, 4) and min(values.shape[2:]) > 4:
         raise DataError(

@@ -20,7 +20,7 @@ from latentry.certificate.report.interval_charts import Bar, Span, bars, spans
 from latentry.evidence import Assumption, Estimate, Verdict
 from latentry.html_text import escaped
 
-__all__ = ["cards", "closing", "top_box"]
+__all__ = ["cards", "closing", "top_box", "words_card"]
 
 
 def top_box(certificate: Certificate, pictures: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -250,7 +250,7 @@ def closing(certificate: Certificate) -> Iterator[str]:
     """
     assumed = [_sentence(a) + "." for a in certificate.assumptions]
     yield card("Assumptions", "The verdicts hold if these do.", bullets([certificate.split["sentence"], *assumed]))
-    yield card("What the words mean", "", _glossary(certificate.settings["level"]), name="grades")
+    yield words_card(certificate.settings["level"])
     yield card("Methods and citations", "Exactly what was used.", _methods(certificate), long=True)
     yield card("Record", "", _record(certificate))
 
@@ -278,11 +278,18 @@ _TERMS = {
 }
 
 
-def _glossary(level: float) -> str:
-    """Return the grades and the few terms that the page uses."""
+def words_card(level: float) -> str:
+    """Return the grades and the few terms that a page uses.
+
+    Args:
+        level: Probability of a false verdict.
+
+    Returns:
+        HTML.
+    """
     grades = [[chip(word), escaped(meaning.format(level=100 * level))] for word, meaning in _WORDS.items()]
     terms = [[escaped(word), escaped(meaning)] for word, meaning in _TERMS.items()]
-    return table(("word", "meaning"), [*grades, *terms])
+    return card("What the words mean", "", table(("word", "meaning"), [*grades, *terms]), name="grades")
 
 
 def _methods(certificate: Certificate) -> str:

@@ -266,7 +266,7 @@ def block_of(name: str, column: Column, kept: Codes, *, label: bool, fit: Codes,
     if not label:
         if not np.isfinite(values).all():
             raise DataError(f"block {name!r}: has an infinite value. Drop its row, or mark it as missing (NaN).")
-        if np.abs(values).max(initial=0.0) > LARGEST:
+        if float(np.abs(values).max(initial=0.0)) > LARGEST:
             raise DataError(f"block {name!r}: numbers beyond {LARGEST:g}, whose squares overflow. Use other units.")
         return Block.of_numbers(name, values.astype(np.float64), fit, seed)
     codes = np.unique(values, axis=0, return_inverse=True)[1]
