@@ -98,7 +98,20 @@ def _column(where: str, column: nw.Series[Any]) -> RawColumn:
         return replace(raw_column(where, name, _array(plain)), zone=kind.time_zone)
     if kind in (nw.Datetime, nw.Date, nw.Duration, nw.String, nw.Object):
         return raw_column(where, name, _array(column))
-    raise DataError(f"{where}: column {name!r} holds {kind} values, which are no numbers. Leave it out.")
+    return _of_other_kind(where, name, column)
+
+
+def _of_other_kind(where: str, name: str, column: nw.Series[Any]) -> RawColumn:
+    """Return a column of a kind that narwhals does not know, where its cells are numbers or nothing: sparse, or all null."""
+    native = column.to_native()
+    cells = np.asarray(native)
+    if cells.dtype.kind in "biuf" or all(map(is_missing, cells.tolist())):
+        return raw_column(where, name, cells)
+    kind = native.dtype if column.dtype == nw.Unknown else column.dtype
+    raise DataError(
+        f"{where}: column {name!r} holds {kind} values ({str(cells[0])!r} at row 0), which are no numbers. Make them numbers, "
+        "dates or text, or leave the column out."
+    )
 
 
 def _label(value: object) -> Label:
@@ -287,10 +300,24 @@ def places_in_order(what: str, labels: np.ndarray, first: str, order: np.ndarray
     if lost is None and len(order) < len(labels):
         kept = set(order.tolist())
         extra = next(label for label in labels.tolist() if label not in kept)
-        raise DataError(f"{first}: has no row {extra!r}, which is in the index of {what}. {_REMEDY}")
+        raise DataError(
+            f"{first}: has no row {extra!r}, which is in the index of {what}{_like(extra, order)}. {_REMEDY}"
+        )
     if lost is not None:
-        raise DataError(f"{what}: has no row {lost!r}, which is in the index of {first}. {_REMEDY}")
+        raise DataError(
+            f"{what}: has no row {lost!r}, which is in the index of {first}{_like(lost, labels)}. {_REMEDY}"
+        )
     return [place[label] for label in order.tolist()]
+
+
+def _like(lost: object, labels: np.ndarray) -> str:
+    """Say that a label is there as another type: the text '0' is not the number 0."""
+    same = next((label for label in labels.tolist() if str(label) == str(lost)), None)
+    return (
+        ""
+        if same is None
+        else f" (it has {same!r}: {type(same).__name__} and {type(lost).__name__} are different labels)"
+    )
 
 
 _REMEDY = "Give both the same index, or reset_index(drop=True) on both if their rows are already in the same order."
