@@ -603,7 +603,7 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """Return the SHA-256 over names, shapes, masks, domain, groups, time and every value."""
-        digest = hashlib.sha256(json.dumps(self.layout.to_json(), sort_keys=True, default=str).encode())
+        digest = hashlib.sha256(json.dumps(self.layout.without_forms.to_json(), sort_keys=True, default=str).encode())
         for name, array in self.values.items():
             digest.update(np.packbits(self.observed[name]).tobytes())
             for _, piece in blocks(array):
