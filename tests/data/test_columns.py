@@ -1,5 +1,7 @@
 """Columns of every kind: encoded by a stated rule that can be undone, or refused by name."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -274,3 +276,17 @@ def test_types_come_back_from_a_model(tmp_path):
         pd.testing.assert_frame_equal(filled[same], given[same])
         assert filled["single"].dtype == np.float32
         assert fitted.frame(fitted.sample(3))["size"].cat.ordered
+
+
+@pytest.mark.parametrize("change", [{"kind": "soup"}, {"form": "object"}, {"levels": 3}, {"more": 1}, None], ids=str)
+def test_rules_in_a_file_have_a_form(change):
+    from latentry.data.layout import LAYOUT
+    from latentry.json_forms import JsonForm
+
+    layout = lt.Dataset(typed()).layout.to_json()
+    form = JsonForm(LAYOUT, "Write it again.")
+    assert form.parse(json.dumps(layout), "x") == layout
+    wrong = [{}] if change is None else [layout["coding"]["x"][0] | change]
+    for coding in ({"x": wrong}, {"x": 1}, {"x": [1]}, [wrong]):
+        with pytest.raises(lt.DataError, match="coding"):
+            form.parse(json.dumps({**layout, "coding": coding}), "x")
