@@ -41,6 +41,9 @@ class _Refused(Exception):
     """What is wrong at one place; the place and the file are added outside."""
 
 
+_LONGEST_PATH = 500  # that a sentence repeats
+
+
 @dataclass(frozen=True)
 class JsonForm:
     """What a JSON file must be.
@@ -158,7 +161,9 @@ def read_regular(path: str | Path, most_bytes: int, error: type[LatentryError] =
     except LatentryError:
         raise
     except (OSError, ValueError) as problem:  # ValueError: a path with a null character
-        raise error(f"{path}: it could not be read: {problem}. Check the path.") from None
+        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+        shown = str(path) if len(str(path)) <= _LONGEST_PATH else f"{str(path)[:80]}… ({len(str(path))} characters)"
+        raise error(f"{shown}: it could not be read ({why}). Check the path.") from None
     if len(content) > found.st_size:
         raise error(f"{path}: it grew while it was read. Read it again when it is whole.")
     return content

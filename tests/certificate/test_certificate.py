@@ -215,3 +215,14 @@ def test_a_domain_called_every_mixture_is_a_domain(planted):
     assert found.status("mixtures") == found["natural"].claims["every mixture"].status
     alone = lt.certify(latent, data.with_domain(None), epsilon=0.1, only=["natural"])
     assert not alone.reached("mixtures")
+
+
+def test_a_certificate_is_read_from_its_text_and_a_wrong_path_is_not_repeated_at_length(certificate):
+    text = certificate.to_json()
+    assert lt.Certificate.from_json(text).to_json() == text
+    with pytest.raises(lt.DataError, match="the certificate: it is damaged, no JSON") as problem:
+        lt.Certificate.from_json(text[:-1])
+    assert len(str(problem.value)) < 300
+    with pytest.raises(lt.DataError, match=r"x… \(100000 characters\): it could not be read") as problem:
+        lt.Certificate.from_json("x" * 100_000)
+    assert len(str(problem.value)) < 300

@@ -1,5 +1,7 @@
 """Columns of every kind: encoded by a stated rule that can be undone, or refused by name."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -189,3 +191,102 @@ def test_numbers_as_text_are_no_categories_unless_somebody_says_so():
     assert again["x"].tolist() == [[0.0, 1.0]]
     codes = pd.DataFrame({"a": ["007", "010"] * 10})  # which are no numbers
     assert lt.Dataset(codes).columns["x"] == ("a=007", "a=010")
+
+
+def typed(**changes):
+    """A column of every type that a frame may have, beside one of categories."""
+    days = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03", "2024-02-01"])
+    columns = {
+        "size": pd.Categorical(["lo", "hi", "lo", "mid"], categories=["lo", "mid", "hi"], ordered=True),
+        "kind": pd.Categorical(["b", "a", "b", "a"], categories=["a", "b"]),
+        "site": pd.Categorical([3, 1, 3, 2]),
+        "word": ["x", "y", "x", "y"],
+        "count": np.array([1, 2, 3, 4]),
+        "small": np.array([1, 2, 3, 4], dtype=np.uint16),
+        "holes": pd.array([1, 2, None, 4], dtype="Int8"),
+        "single": np.array([0.5, 1.5, np.nan, 2.5], dtype=np.float32),
+        "double": [0.1, 0.2, 0.3, 0.4],
+        "yes": [True, False, True, True],
+        "on": days.astype("datetime64[ns]"),
+        "second": days.astype("datetime64[s]"),
+        "zoned": days.astype("datetime64[ns]").tz_localize("Europe/Berlin"),
+        "span": pd.to_timedelta([1, 2, 3, 4], unit="D").astype("timedelta64[ns]"),
+    }
+    return pd.DataFrame(columns | changes)
+
+
+def test_a_frame_comes_back_with_the_types_that_it_had():
+    given = typed()
+    back = lt.Dataset(given).frame()
+    pd.testing.assert_frame_equal(back, given)
+    polars = pl.DataFrame(
+        {
+            "size": pl.Series(["lo", "hi", "lo"], dtype=pl.Enum(["lo", "hi"])),
+            "kind": pl.Series(["b", "a", "b"], dtype=pl.Categorical),
+            "small": pl.Series([1, None, 3], dtype=pl.Int8),
+            "single": pl.Series([0.5, 1.5, 2.5], dtype=pl.Float32),
+            "on": pl.Series([1, 2, 3], dtype=pl.Datetime("ns")),
+            "span": pl.Series([1, 2, 3], dtype=pl.Duration("ms")),
+        }
+    )
+    back = lt.Dataset(polars).frame(library="polars")
+    assert back.schema == polars.schema
+    assert back["small"].to_list() == [1, None, 3]
+    other = lt.Dataset(given).frame(library="polars")
+    assert (other["small"].dtype, other["kind"].dtype) == (pl.UInt16, pl.Categorical)
+    assert lt.Dataset(polars).frame()["small"].dtype == "Int8"
+
+
+def test_types_do_not_say_what_cannot_be_said():
+    """What a model expects of whole numbers may be fractions, or too large; far dates are beyond nanoseconds."""
+    data = lt.Dataset(typed())
+    table = np.array(data["x"])
+    place = {name: data.columns["x"].index(name) for name in ("count", "small", "on")}
+    table[0, place["count"]], table[1, place["small"]], table[2, place["on"]] = 1.5, 1e6, 3e5
+    back = data.frame(table)
+    assert (back["count"].dtype, back["small"].dtype, back["on"].dtype) == (float, float, "datetime64[us]")
+    assert back["on"][2].year == 2845
+    assert back["kind"].dtype == "category"
+
+
+def test_types_change_neither_rules_nor_fingerprints(tmp_path):
+    given = typed()[["kind", "small", "double"]]
+    one, other = lt.Dataset(given), lt.Dataset(given.astype({"kind": object, "small": "int64"}))
+    assert [rule.form for rule in one.coding["x"]] == ["category", "UInt16", None]
+    assert [rule.form for rule in other.coding["x"]] == [None, "Int64", None]
+    assert (dict(one.coding), hash(one.layout), one.fingerprint) == (
+        dict(other.coding),
+        hash(other.layout),
+        other.fingerprint,
+    )
+    one.write(tmp_path / "t.npz")
+    again = lt.read(tmp_path / "t.npz")
+    assert again.frame().dtypes.tolist() == given.dtypes.tolist()
+    assert again.fingerprint == one.fingerprint
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_types_come_back_from_a_model(tmp_path):
+    given = typed(holes=[1, 2, 3, 4]).iloc[[0, 1, 2, 3] * 10].reset_index(drop=True)
+    model = lt.VAE(latent_dim=1, hidden=(4,), epochs=1, progress=False).fit(given)
+    model.save(tmp_path / "run")
+    for fitted in (model, lt.load(tmp_path / "run")):
+        filled = fitted.frame(fitted.impute(given), given)
+        same = [name for name in given if name not in ("single", "holes")]
+        pd.testing.assert_frame_equal(filled[same], given[same])
+        assert filled["single"].dtype == np.float32
+        assert fitted.frame(fitted.sample(3))["size"].cat.ordered
+
+
+@pytest.mark.parametrize("change", [{"kind": "soup"}, {"form": "object"}, {"levels": 3}, {"more": 1}, None], ids=str)
+def test_rules_in_a_file_have_a_form(change):
+    from latentry.data.layout import LAYOUT
+    from latentry.json_forms import JsonForm
+
+    layout = lt.Dataset(typed()).layout.to_json()
+    form = JsonForm(LAYOUT, "Write it again.")
+    assert form.parse(json.dumps(layout), "x") == layout
+    wrong = [{}] if change is None else [layout["coding"]["x"][0] | change]
+    for coding in ({"x": wrong}, {"x": 1}, {"x": [1]}, [wrong]):
+        with pytest.raises(lt.DataError, match="coding"):
+            form.parse(json.dumps({**layout, "coding": coding}), "x")

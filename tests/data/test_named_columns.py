@@ -253,3 +253,62 @@ class TestAnnotated:
         assert (data.columns["x"], data.factors["age"].tolist()) == (("mass",), list(range(6)))
         with pytest.raises(lt.DataError, match="domain='labb': there is no such variable"):
             lt.read(both, "labb")
+
+
+@pytest.mark.parametrize(
+    ("shape", "meant"),
+    [((5, 64, 64), "images of 5 channels"), ((2, 64), "curves of 2 channels"), ((1, 64), "curves of 1 channel,")],
+)
+def test_rows_that_may_have_their_channels_first_are_noticed(shape, meant):
+    with pytest.warns(lt.errors.DataWarning, match=rf"modality 'm': .*{meant}.*numpy\.moveaxis\(m, 1, -1\)"):
+        data = lt.Dataset({"m": np.zeros((5, *shape))})
+    assert data["m"].shape == (5, *shape)  # they may be meant
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 5), (64, 2), (28, 28), (4, 5), (8, 8, 32), (5, 5, 200)])
+def test_usual_rows_are_taken_without_a_warning(shape):
+    assert lt.Dataset({"m": np.zeros((5, *shape))})["m"].shape == (5, *shape)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"] * 10, np.arange(20) % 2, np.array(["a", "b"] * 10)])
+def test_labels_in_the_place_of_rows_are_noticed(labels, rng):
+    rows = rng.normal(size=(20, 3))
+    for given in (rows, pd.DataFrame(rows)):
+        with pytest.raises(lt.DataError, match="the two are swapped. Give the rows first"):
+            lt.Dataset(labels, given)
+    assert lt.Dataset(rows, labels).domain.size == 2
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_columns_in_another_order_have_one_sentence(tmp_path, rng):
+    """In a frame and in a Dataset, in this process and after loading; scikit-learn's words follow, where it would raise."""
+    table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["h", "w", "d"])
+    model = lt.VAE(latent_dim=1, hidden=(4,), epochs=1, progress=False).fit(table)
+    model.save(tmp_path / "run")
+    other, unknown = table[["d", "h", "w"]], table.rename(columns={"d": "q"})
+    for fitted in (model, lt.load(tmp_path / "run")):
+        for given in (other, lt.Dataset(other), pl.from_pandas(other)):
+            with pytest.raises(lt.DataError, match=r"another order. Reorder them to \['h', 'w', 'd'\]"):
+                fitted.transform(given)
+        for given in (unknown, lt.Dataset(unknown)):
+            with pytest.raises(lt.DataError, match=r"column 'q' was not seen at fit. Give \['h', 'w', 'd'\]"):
+                fitted.transform(given)
+
+
+def test_columns_of_rare_kinds_are_read_or_named():
+    sparse = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0, np.nan]), "b": [1.0, 2.0, 3.0, 4.0]})
+    assert np.array_equal(lt.Dataset(sparse)["x"][:, 0], [0.0, 1.0, 0.0, np.nan], equal_nan=True)
+    counts = pd.DataFrame({"a": pd.arrays.SparseArray([0, 2, 0])})
+    assert lt.Dataset(counts)["x"].ravel().tolist() == [0, 2, 0]
+    period = pd.DataFrame({"a": pd.period_range("2024-01", periods=4, freq="M")})
+    with pytest.raises(lt.DataError, match=r"column 'a' holds period\[M\] values \('2024-01' at row 0\)"):
+        lt.Dataset(period)
+    nothing = pl.DataFrame({"a": [None] * 4, "b": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(lt.DataError, match="column 'a' is missing in every row"):
+        lt.Dataset(nothing)
+
+
+def test_the_text_0_and_the_number_0_are_told_apart():
+    a = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    with pytest.raises(lt.DataError, match=r"has no row 0, .* \(it has '0': str and int are different labels\)"):
+        lt.Dataset({"a": a, "b": a.set_axis(["0", "1", "2"])})

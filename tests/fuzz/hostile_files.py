@@ -113,6 +113,20 @@ def other(document, draw):
     return document
 
 
+def plain(content):
+    """The JSON in some bytes, or None; what JSON does not know, such as NaN, is none."""
+    try:
+        document = json.loads(content, parse_constant=lambda word: 1 / 0)
+        json.dumps(document, allow_nan=False)
+    except (ValueError, ZeroDivisionError, RecursionError):
+        return None
+    return document
+
+
+def without_checksum(document):
+    return {name: part for name, part in document.items() if name != "checksum"}
+
+
 # Each kind: what it begins with, and how one mutated input is read; what is read is compared by its text. ---------------------
 
 
@@ -122,7 +136,13 @@ class JsonText:
         self.path = folder / "c.json"
 
     def mutate(self, draw):
-        self.path.write_bytes(flipped(self.content, draw))
+        self.place(flipped(self.content, draw))
+
+    def seed(self):
+        return self.content
+
+    def place(self, content):
+        self.path.write_bytes(content)
 
     def read(self):
         import latentry as lt
@@ -140,8 +160,15 @@ class SealedFields(JsonText):
     def mutate(self, draw):
         from latentry.certificate.schema import sealed
 
-        fields = other({name: part for name, part in json.loads(self.content).items() if name != "checksum"}, draw)
+        fields = other(without_checksum(json.loads(self.content)), draw)
         self.path.write_text(json.dumps(sealed(fields)))
+
+    def place(self, content):
+        from latentry.certificate.schema import sealed
+
+        document = plain(content)
+        forged = isinstance(document, dict)
+        self.path.write_bytes(json.dumps(sealed(without_checksum(document))).encode() if forged else content)
 
 
 class Run:
@@ -173,10 +200,21 @@ class Manifest(Run):
 
         shutil.copytree(self.source, self.path, dirs_exist_ok=True)
         manifest = json.loads((self.source / "manifest.json").read_bytes())
-        kept = {name: part for name, part in manifest.items() if name != "checksum"}
-        changed = other(kept, draw)
+        changed = other(without_checksum(manifest), draw)
         changed["checksum"] = sha256(canonical(changed))
         (self.path / "manifest.json").write_text(json.dumps(changed))
+
+    def seed(self):
+        return (self.source / "manifest.json").read_bytes()
+
+    def place(self, content):
+        from latentry.training.checkpoint import canonical, sha256
+
+        document = plain(content)
+        if isinstance(document, dict):
+            document = without_checksum(document)
+            content = json.dumps({**document, "checksum": sha256(canonical(document))}).encode()
+        (self.path / "manifest.json").write_bytes(content)
 
 
 class HistoryLines(Run):
@@ -224,7 +262,13 @@ class Data:
         self.content = None if self.path.is_dir() else self.path.read_bytes()
 
     def mutate(self, draw):
-        self.path.write_bytes(flipped(self.content, draw))
+        self.place(flipped(self.content, draw))
+
+    def seed(self):
+        return self.content
+
+    def place(self, content):
+        self.path.write_bytes(content)
 
     def read(self):
         import numpy as np
@@ -359,11 +403,27 @@ def main(fraction):
         counts, seconds = batches(name, max(1, round(tries * fraction)))
         rows[name] = counts
         print(name, counts, round(seconds, 1), flush=True)
-        write(rows, fraction)  # so that a run that is stopped leaves what it counted
+        write(rows)  # so that a run that is stopped leaves what it counted
     return 1 if any(rows[name][word] for name in rows for word in wrong(name)) else 0
 
 
-def write(rows, fraction):
+def write(rows):
+    place = ROOT / "benchmarks" / "results" / "hostile_files.md"
+    kept = {name: counts for name, counts in rows_of(place.read_text()).items() if name not in TRIES}
+    place.write_text(page({**rows, **kept}))
+
+
+def rows_of(text):
+    """What a page counts, by kind."""
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")
+    ]
+    names = (*WORDS, "crash")
+    return {name: dict(zip(names, map(int, numbers), strict=True)) for name, _, *numbers in cells[1:]}
+
+
+def page(rows):
+    """The page that shows what was counted."""
     import latentry as lt
 
     columns = (*WORDS, "crash")
@@ -371,12 +431,13 @@ def write(rows, fraction):
     lines = [
         "# Files that are damaged or forged, as they are read",
         "",
-        f"{total:,} mutated inputs. `make fuzz ARGS={fraction:g}` writes this page "
+        f"{total:,} mutated inputs. `make fuzz` writes this page, and `make fuzz ENGINE=atheris` the rows *guided by coverage* "
         f"(latentry {lt.__version__}, Python {sys.version.split()[0]}).",
         "Data files are looked at, as `latentry info` does, and then read.",
         "Inputs have one to four of: a bit flipped, a byte set, a piece cut, doubled or overwritten; in rows with *fields* and",
         "*history* the values of the JSON are replaced by others and the checksums made to fit, as a forger would. A store of zarr",
-        "has one of its files changed or removed.",
+        "has one of its files changed or removed. Guided by coverage, atheris looks for inputs that take new paths through our",
+        "code.",
         "",
         "| kind of file | tries | " + " | ".join(columns) + " |",
         "|---|" + "---:|" * (len(columns) + 1),
@@ -391,7 +452,7 @@ def write(rows, fraction):
         "(fields, history).",
         "",
     ]
-    (ROOT / "benchmarks" / "results" / "hostile_files.md").write_text("\n".join(lines))
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

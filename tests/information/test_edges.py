@@ -298,3 +298,14 @@ def test_numbers_whose_squares_overflow_are_refused(rng):
     assert mutual_information(x * 1e150, y) == pytest.approx(mutual_information(x, y), rel=1e-9)
     with pytest.raises(DataError, match="x: .*overflow"):
         mutual_information(x * 1e200, y)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7])
+def test_few_rows_are_answered_alike_where_nobody_names_a_number_of_neighbours(rng, n):
+    """Five rows were refused for k=5, which nobody had asked for; three and four were answered."""
+    found = mutual_information(rng.normal(size=n), rng.normal(size=n))
+    assert "too few rows for an interval: give more, or read the value alone" in found.warnings
+    assert np.isfinite(float(found))
+    if n == 5:
+        with pytest.raises(DataError, match="k=5: 5 rows are too few"):
+            mutual_information(rng.normal(size=n), rng.normal(size=n), k=5)

@@ -234,3 +234,11 @@ def test_bad_input(case, rng):
     make, changes, sentence = BAD[case]
     with pytest.raises(lt.DataError, match=sentence):
         lt.IFlow().set_params(**SMALL | changes).fit(make(rng.normal(size=(20, 3))))
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+def test_one_row_far_away_is_named_and_no_columns_are_called_copies(columns):
+    rows = np.random.default_rng(0).normal(size=(200, columns))
+    rows[7] = 1e100
+    with pytest.raises(lt.DataError, match=r"row 7: 1e\+100 in column \d is so far from all other rows"):
+        lt.IFlow(epochs=1, progress=False).fit(lt.Dataset(rows, np.arange(200) % 4))

@@ -238,7 +238,7 @@ class Certificate:
         Certificates of version 3, which have no checksum, are read too.
 
         Args:
-            source: The path of a file that `to_json` wrote, or what `to_dict` gave.
+            source: The path of a file that `to_json` wrote; the text that it gave; or what `to_dict` gave.
 
         Returns:
             The certificate, without the rows that its report would show.
@@ -246,7 +246,8 @@ class Certificate:
         Raises:
             DataError: If the file could not be read, is no certificate, or was changed after it was written.
         """
-        place = str(source) if isinstance(source, str | Path) else "the certificate"
+        text = isinstance(source, str) and source.lstrip().startswith("{")
+        place = str(source) if isinstance(source, str | Path) and not text else "the certificate"
         fields = _read(source, place)
         require_seal(fields, place)
         try:
@@ -287,8 +288,10 @@ class Certificate:
 
 
 def _read(source: str | Path | Fields, place: str) -> Fields:
-    if isinstance(source, str | Path):
-        fields: Fields = CERTIFICATE.read(source)
+    if isinstance(source, str) and source.lstrip().startswith("{"):
+        fields: Fields = CERTIFICATE.parse(source, place)
+    elif isinstance(source, str | Path):
+        fields = CERTIFICATE.read(source)
     else:
         try:
             text = json.dumps(source)  # tuples become lists, and numbers that are keys text, as in a file

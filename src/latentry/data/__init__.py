@@ -5,6 +5,7 @@ from latentry.data.cells import raw_column
 from latentry.data.channel import CategoricalChannel, Channel, GaussianChannel
 from latentry.data.copies import copy_groups
 from latentry.data.dataset import DataLike, Dataset
+from latentry.data.dataset_checks import are_swapped
 from latentry.data.domain import Domain, DomainLike
 from latentry.data.files import Seen, read, read_array, read_columns, survey, write_columns
 from latentry.data.frames import aligned, as_frame, frame_columns
@@ -64,6 +65,7 @@ __all__ = [
     "Standardiser",
     "StoredRows",
     "aligned",
+    "are_swapped",
     "as_frame",
     "as_native_frame",
     "assemble",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from latentry.data.dataset import Dataset
 
 __all__ = [
+    "NUMBER_FORMS",
     "Coding",
     "as_category",
     "decoded",
@@ -48,6 +49,10 @@ _COUNTED = 10  # rows from which on a column of names such as 1, 2, 3, ... is re
 _PLURAL = {"number": "numbers", "boolean": "true and false", "category": "categories", "date": "dates"}
 
 
+NUMBER_FORMS = (*(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)), "Float32")
+FORMS = (*NUMBER_FORMS, "category", "ordered", "s", "ms", "us", "ns")
+
+
 @dataclass(frozen=True)
 class Coding:
     """How one column became numbers.
@@ -58,6 +63,7 @@ class Coding:
         levels: Of categories: the values, one column of numbers for each.
         origin: Of dates: the moment that is day 0, as text.
         zone: Of dates: their time zone.
+        form: The type of the column in its frame, which `frame` gives it again; rules are equal whatever it is.
 
     >>> species = Coding("species", "category", levels=("Adelie", "Gentoo"))
     >>> species.features
@@ -70,7 +76,8 @@ class Coding:
     kind: Kind
     levels: tuple[Label, ...] = ()
     origin: str | None = None
-    zone: str | None = field(default=None)
+    zone: str | None = None
+    form: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, where: str, raw: RawColumn) -> Coding:
@@ -87,14 +94,14 @@ class Coding:
             DataError: By name, for names, free text and columns that count the rows.
         """
         if raw.kind == "category":
-            return cls(raw.name, raw.kind, levels=_levels(where, raw))
+            return cls(raw.name, raw.kind, levels=_levels(where, raw), form=raw.form)
         if raw.kind == "date":
             known = raw.cells[~np.isnat(raw.cells)]
             first = known.min() if len(known) else np.datetime64(0, "us")
-            return cls(raw.name, raw.kind, origin=str(first), zone=raw.zone)
+            return cls(raw.name, raw.kind, origin=str(first), zone=raw.zone, form=raw.form)
         if raw.kind == "number":
             _refuse_counter(where, raw)
-        return cls(raw.name, raw.kind)
+        return cls(raw.name, raw.kind, form=raw.form)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -157,7 +164,7 @@ class Coding:
         if self.kind == "category":
             best = np.where(gone[:, None], 0.0, numbers).argmax(axis=1)
             cells = np.array([None, *self.levels], dtype=object)[np.where(gone, 0, best + 1)]
-            return RawColumn(self.column, self.kind, cells, self.levels)
+            return RawColumn(self.column, self.kind, cells, self.levels, form=self.form)
         flat = numbers[:, 0]
         if self.kind == "boolean":
             flat = np.where(gone, np.nan, (flat >= 0.5).astype(np.float64))
@@ -167,7 +174,7 @@ class Coding:
         if self.kind == "date":
             assert self.origin is not None
             flat = flat + np.datetime64(self.origin, "us")
-        return RawColumn(self.column, self.kind, flat, zone=self.zone)
+        return RawColumn(self.column, self.kind, flat, zone=self.zone, form=self.form)
 
     def __str__(self) -> str:
         """Say what becomes of the column."""
@@ -190,6 +197,7 @@ class Coding:
             "levels": list(self.levels),
             "origin": self.origin,
             "zone": self.zone,
+            **({} if self.form is None else {"form": self.form}),
         }
 
     @classmethod

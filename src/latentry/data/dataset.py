@@ -22,6 +22,7 @@ from latentry.data.dataset_checks import (
     factor_values,
     known,
     read_only,
+    refuse_swapped,
     rows_match,
     some_modality_everywhere,
 )
@@ -110,6 +111,7 @@ class Dataset:
             _refuse_beside(observed=observed, rows=rows, columns=columns)
             self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
             return
+        refuse_swapped(modalities, domain)
         named = by_name(modalities)
         check_names(named)
         wanted = names_of(domain=domain, groups=groups, time=time, ids=ids, factors=factors)
@@ -601,7 +603,7 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """Return the SHA-256 over names, shapes, masks, domain, groups, time and every value."""
-        digest = hashlib.sha256(json.dumps(self.layout.to_json(), sort_keys=True, default=str).encode())
+        digest = hashlib.sha256(json.dumps(self.layout.without_forms.to_json(), sort_keys=True, default=str).encode())
         for name, array in self.values.items():
             digest.update(np.packbits(self.observed[name]).tobytes())
             for _, piece in blocks(array):

@@ -15,12 +15,14 @@ from latentry.data.modality import Modality
 from latentry.errors import DataError, nearest
 
 __all__ = [
+    "are_swapped",
     "by_name",
     "check_names",
     "common_rows",
     "factor_values",
     "known",
     "read_only",
+    "refuse_swapped",
     "rows_match",
     "some_modality_everywhere",
 ]
@@ -49,6 +51,44 @@ def by_name(modalities: RowsLike | Mapping[str, RowsLike]) -> dict[str, RowsLike
     if not modalities:
         raise DataError("modalities={}: a Dataset has at least one modality. Give an array, or arrays by name.")
     return dict(modalities)
+
+
+def are_swapped(rows: object, domain: object) -> bool:
+    """Return whether labels stand in the place of rows, and rows in that of the domain.
+
+    Args:
+        rows: What was given first.
+        domain: What was given as domain.
+
+    Returns:
+        Its truth, where both have a shape that says it.
+    """
+    return _rank(rows) == 1 and _rank(domain) >= 2
+
+
+def _rank(values: object) -> int:
+    shape = getattr(values, "shape", None)
+    try:
+        return len(shape) if isinstance(shape, tuple) else np.asarray(values).ndim
+    except ValueError:  # rows of different lengths have a sentence of their own
+        return 0
+
+
+def refuse_swapped(rows: object, domain: object) -> None:
+    """Refuse labels in the place of rows: by itself, each has a sentence that misleads.
+
+    Args:
+        rows: What was given first.
+        domain: What was given as domain.
+
+    Raises:
+        DataError: If the two are swapped.
+    """
+    if domain is not None and not isinstance(rows, Mapping) and are_swapped(rows, domain):
+        raise DataError(
+            "modalities and domain: the first has one number or label for each row, and the second holds rows: the two are "
+            "swapped. Give the rows first, as in Dataset(rows, domain)."
+        )
 
 
 def check_names(names: Iterable[object]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from latentry.data.annotated_rows import annotated_labels, rows_at
 from latentry.data.cells import is_missing, raw_column
-from latentry.data.columns import as_category
+from latentry.data.columns import NUMBER_FORMS, as_category
 from latentry.data.inputs import Label
 from latentry.data.raw_columns import RawColumn
 from latentry.errors import DataError
@@ -88,17 +88,35 @@ def _columns(frame: Frame) -> list[nw.Series[Any]]:
 def _column(where: str, column: nw.Series[Any]) -> RawColumn:
     name, kind = str(column.name), column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
-        return RawColumn(name, "boolean" if kind == nw.Boolean else "number", _numbers(column))
+        form = str(kind) if str(kind) in NUMBER_FORMS else None
+        return RawColumn(name, "boolean" if kind == nw.Boolean else "number", _numbers(column), form=form)
     if kind in (nw.Categorical, nw.Enum):
         cells = [None if is_missing(cell) else _label(cell) for cell in column.to_list()]
         levels = tuple(map(_label, kind.categories)) if isinstance(kind, nw.Enum) else None
-        return as_category(RawColumn(name, "category", np.array(cells, dtype=object), levels))
+        raw = as_category(RawColumn(name, "category", np.array(cells, dtype=object), levels))
+        return replace(raw, form="category" if levels is None else "ordered")
     if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
         plain = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return replace(raw_column(where, name, _array(plain)), zone=kind.time_zone)
-    if kind in (nw.Datetime, nw.Date, nw.Duration, nw.String, nw.Object):
+        return replace(raw_column(where, name, _array(plain)), zone=kind.time_zone, form=kind.time_unit)
+    if isinstance(kind, (nw.Datetime, nw.Duration)):
+        return replace(raw_column(where, name, _array(column)), form=kind.time_unit)
+    if kind in (nw.Date, nw.String, nw.Object):
         return raw_column(where, name, _array(column))
-    raise DataError(f"{where}: column {name!r} holds {kind} values, which are no numbers. Leave it out.")
+    return _of_other_kind(where, name, column)
+
+
+def _of_other_kind(where: str, name: str, column: nw.Series[Any]) -> RawColumn:
+    """Return a column of a kind that narwhals does not know, where its cells are numbers or nothing: sparse, or all null."""
+    native = column.to_native()
+    cells = np.asarray(native)
+    unknown = column.dtype == nw.Unknown
+    if unknown and (cells.dtype.kind in "biuf" or all(map(is_missing, cells.tolist()))):
+        return raw_column(where, name, cells)
+    kind = native.dtype if unknown else column.dtype
+    raise DataError(
+        f"{where}: column {name!r} holds {kind} values ({str(cells[0])!r} at row 0), which are no numbers. Make them numbers, "
+        "dates or text, or leave the column out."
+    )
 
 
 def _label(value: object) -> Label:
@@ -111,7 +129,7 @@ def _label(value: object) -> Label:
 
 
 def _array(column: nw.Series[Any]) -> np.ndarray:
-    if column.dtype in (nw.Datetime, nw.Duration):
+    if isinstance(column.dtype, (nw.Datetime, nw.Duration)):
         array: np.ndarray = np.asarray(column.to_numpy())
         return array
     cells = np.empty(len(column), dtype=object)
@@ -287,10 +305,24 @@ def places_in_order(what: str, labels: np.ndarray, first: str, order: np.ndarray
     if lost is None and len(order) < len(labels):
         kept = set(order.tolist())
         extra = next(label for label in labels.tolist() if label not in kept)
-        raise DataError(f"{first}: has no row {extra!r}, which is in the index of {what}. {_REMEDY}")
+        raise DataError(
+            f"{first}: has no row {extra!r}, which is in the index of {what}{_like(extra, order)}. {_REMEDY}"
+        )
     if lost is not None:
-        raise DataError(f"{what}: has no row {lost!r}, which is in the index of {first}. {_REMEDY}")
+        raise DataError(
+            f"{what}: has no row {lost!r}, which is in the index of {first}{_like(lost, labels)}. {_REMEDY}"
+        )
     return [place[label] for label in order.tolist()]
+
+
+def _like(lost: object, labels: np.ndarray) -> str:
+    """Say that a label is there as another type: the text '0' is not the number 0."""
+    same = next((label for label in labels.tolist() if str(label) == str(lost)), None)
+    return (
+        ""
+        if same is None
+        else f" (it has {same!r}: {type(same).__name__} and {type(lost).__name__} are different labels)"
+    )
 
 
 _REMEDY = "Give both the same index, or reset_index(drop=True) on both if their rows are already in the same order."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from latentry.data.columns import Coding, source_columns
+from latentry.data.columns import FORMS, Coding, source_columns
 from latentry.data.inputs import Label
 from latentry.errors import DataError
 from latentry.json_forms import Schema
@@ -14,6 +14,19 @@ from latentry.json_forms import Schema
 __all__ = ["LAYOUT", "Layout"]
 
 _WORDS = {"type": "array", "items": {"type": "string"}}
+_RULE: Schema = {
+    "type": "object",
+    "required": ["column", "kind", "levels", "origin", "zone"],
+    "additionalProperties": False,
+    "properties": {
+        "column": {"type": "string"},
+        "kind": {"type": "string", "enum": ["number", "boolean", "category", "date", "duration"]},
+        "levels": {"type": "array", "items": {"type": ["string", "integer"]}},
+        "origin": {"type": ["string", "null"]},
+        "zone": {"type": ["string", "null"]},
+        "form": {"type": "string", "enum": list(FORMS)},
+    },
+}
 LAYOUT: Schema = {
     "type": "object",
     "required": ["shapes", "columns", "domain_labels", "domain_size"],
@@ -30,6 +43,7 @@ LAYOUT: Schema = {
         "columns": {"type": "object", "additionalProperties": _WORDS},
         "domain_labels": {"type": ["array", "null"], "items": {"type": ["string", "integer", "boolean", "number"]}},
         "domain_size": {"type": "integer", "minimum": 0, "maximum": 2**40},
+        "coding": {"type": "object", "additionalProperties": {"type": "array", "items": _RULE}},
     },
 }  # what Layout.to_json returns
 
@@ -50,6 +64,12 @@ class Layout:
     def modalities(self) -> tuple[str, ...]:
         """Return the names of the modalities, in order."""
         return tuple(name for name, _ in self.shapes)
+
+    @property
+    def without_forms(self) -> Layout:
+        """Return the layout without types of columns in frames, which say nothing of the numbers."""
+        plain = tuple((name, tuple(replace(rule, form=None) for rule in rules)) for name, rules in self.coding)
+        return replace(self, coding=plain)
 
     def shape(self, modality: str) -> tuple[int, ...]:
         """Return the shape of one row of a modality.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
@@ -16,9 +17,11 @@ from latentry.data.largest import LARGEST
 from latentry.data.lazy_rows import blocks, is_lazy, stays_on_disk
 from latentry.data.missing_cells import place_in_row
 from latentry.data.raw_columns import RawColumn, RawTable
-from latentry.errors import DataError
+from latentry.errors import DataError, DataWarning
 
 __all__ = ["Modality", "read_modality"]
+
+_MOST_CURVES = 4  # channels; rows (length, channels) with more are images
 
 
 class Modality(NamedTuple):
@@ -170,6 +173,7 @@ def _check_kind(name: str, values: StoredRows) -> None:
             f"modality {name!r}: rows of shape {values.shape[1:]}: images with channels first, it seems, but axes are (height, "
             f"width, channels). Pass numpy.moveaxis({name}, 1, -1)."
         )
+    _warn_of_channels(name, tuple(values.shape[1:]))
     if values.shape[0] == 0:
         raise DataError(
             f"modality {name!r}: Found array with 0 sample(s) (shape={values.shape}): there is no row. Give at least one."
@@ -179,6 +183,23 @@ def _check_kind(name: str, values: StoredRows) -> None:
             f"modality {name!r}: 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: it has no column. "
             "Leave it out."
         )
+
+
+def _warn_of_channels(name: str, row: tuple[int, ...]) -> None:
+    """Warn of rows that would be odd as they are read, and usual with their channels first."""
+    if len(row) == 2 and row[0] <= _MOST_CURVES < row[1] and row[1] >= 4 * row[0]:
+        read, meant = f"an image, {row[0]} high and {row[1]} wide", f"curves of {row[0]} channel{'s' * (row[0] > 1)}"
+    elif len(row) == 3 and row[0] > 1 and 2 * row[0] <= min(row[1:]) and row[1] == row[2]:
+        read = f"an image, {row[0]} high and {row[1]} wide, of {row[2]} channels"
+        meant = f"images of {row[0]} channels"
+    else:
+        return
+    warnings.warn(
+        f"modality {name!r}: rows of shape {row} are read as {read}: channels come last. If they are {meant}, pass "
+        f"numpy.moveaxis({name}, 1, -1).",
+        DataWarning,
+        stacklevel=6,
+    )
 
 
 def _remedy(name: str, dtype: np.dtype) -> str:

@@ -22,6 +22,7 @@ class RawColumn:
         cells: (rows,); NaN, NaT or None where one is missing. Labels are objects, dates in microseconds.
         levels: Categories that were declared, in their order.
         zone: Time zone of the dates, which are in UTC.
+        form: Its type in the frame that it came from, where another says less: "Int8", "Float32", "category", "ordered", "ns".
     """
 
     name: str
@@ -29,6 +30,7 @@ class RawColumn:
     cells: np.ndarray
     levels: tuple[str | int, ...] | None = None
     zone: str | None = None
+    form: str | None = None
 
 
 @dataclass(frozen=True)

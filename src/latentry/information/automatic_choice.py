@@ -191,7 +191,7 @@ def _conditional_doubts(question: Question, parts: list[Array]) -> tuple[str, ..
 
 def _continuous(question: Question) -> Answer:
     x, y = question.x.values, question.y.values
-    seed, k = question.options.seed, question.options.neighbours(5)
+    seed, k = question.options.seed, question.options.neighbours(min(5, len(x) - 1))
     ranks = uniforms(np.hstack([x, y]))
     scores = np.split(special.ndtri(ranks), [x.shape[1]], axis=1)
     if len(x) <= 2 * (x.shape[1] + y.shape[1]):

@@ -166,6 +166,7 @@ def check_columns(data: Dataset, name: str) -> None:
     weights, directions = np.linalg.eigh(np.corrcoef(unit_columns(rows).T))
     if weights[0] > 1e-8 * weights[-1]:
         return
+    _refuse_outlier(data, name, rows)
     involved = np.flatnonzero(np.abs(directions[:, 0]) > 0.05)
     words = ", ".join(titles[i] for i in involved[:6]) + (", …" if len(involved) > 6 else "")
     raise DataError(
@@ -174,8 +175,29 @@ def check_columns(data: Dataset, name: str) -> None:
     )
 
 
+def _refuse_outlier(data: Dataset, name: str, rows: np.ndarray) -> None:
+    """Refuse a row so far away that all columns move with it alone: without it, they are no copies of each other."""
+    units = np.abs(unit_columns(rows))
+    row = int(units.max(axis=1).argmax())
+    others = np.delete(rows, row, axis=0)
+    if np.any(np.ptp(others, axis=0) == 0):
+        return
+    weights = np.linalg.eigvalsh(np.corrcoef(unit_columns(others).T))
+    if weights[0] > 1e-8 * weights[-1]:
+        column = _titles(data, name, rows.shape[1])[int(units[row].argmax())]
+        place = row * _stride(data)
+        raise DataError(
+            f"row {place}: {rows[row, units[row].argmax()]:.3g} in column {column} is so far from all other rows that nothing else "
+            "is left of the columns. Correct the row, or leave it out."
+        )
+
+
+def _stride(data: Dataset) -> int:
+    return max(1, len(data) // _LOOK)  # evenly, since rows may come sorted by domain
+
+
 def _some_rows(data: Dataset, name: str) -> np.ndarray:
-    every = max(1, len(data) // _LOOK)  # evenly, since rows may come sorted by domain
+    every = _stride(data)
     taken = [np.asarray(piece[(-start) % every :: every], dtype=np.float64) for start, piece in blocks(data[name])]
     return np.concatenate(taken)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latentry.data import DataLike, Dataset, DomainLike, LabelsLike, is_annotated, without_columns
+from latentry.data import DataLike, Dataset, DomainLike, LabelsLike, are_swapped, is_annotated, without_columns
 from latentry.errors import DataError, DataWarning
 from latentry.models.estimator.inputs import Values
 
@@ -42,19 +42,11 @@ def _refuse_swapped(X: object, u: object) -> None:
     """Refuse domains in the place of rows, and rows in the place of domains: each alone has a sentence that misleads."""
     if isinstance(X, Dataset | Mapping) or u is None:
         return
-    if isinstance(u, Dataset | Mapping) or is_annotated(u) or (_rank(X) == 1 and _rank(u) >= 2):
+    if isinstance(u, Dataset | Mapping) or is_annotated(u) or are_swapped(X, u):
         raise DataError(
             "X and y: X has one number or label for each row, and y holds rows: the two are swapped. Give the rows first, then "
             "their domain, as in fit(rows, domain)."
         )
-
-
-def _rank(values: object) -> int:
-    shape = getattr(values, "shape", None)
-    try:
-        return len(shape) if isinstance(shape, tuple) else np.asarray(values).ndim
-    except ValueError:  # rows of different lengths have a sentence of their own
-        return 0
 
 
 def read(
@@ -82,13 +74,31 @@ def read(
         plain = data.names == ("x",) and not isinstance(X, dict) and not is_annotated(X)
         if plain and (fitting or not _named_by_dataset(model)):
             features = without_columns(X, [name for name in (u, groups) if isinstance(name, str)])
-            validate_data(model, features, reset=fitting, skip_check_array=True)
+            _check_columns(model, features, data, fitting=fitting)
     if not model.takes_missing_cells:
         data.refuse_missing_cells(type(model).__name__)
     if fitting:
         _note_features(model, data, named=isinstance(X, Dataset) or is_annotated(X))
         data = without_empty_domains(data)
     return data
+
+
+def _check_columns(model: AnyModel, features: Any, data: Dataset, *, fitting: bool) -> None:
+    """Let scikit-learn note or compare the columns; where they differ, its words follow ours, which say what to do."""
+    try:
+        validate_data(model, features, reset=fitting, skip_check_array=True)
+    except ValueError as problem:
+        if not fitting:
+            _require_columns(model, data, str(problem))
+        raise
+
+
+def _require_columns(model: AnyModel, data: Dataset, theirs: str) -> None:
+    """Raise the sentence about other columns, if there are some, with that of scikit-learn."""
+    try:
+        model.record_.layout.require(data.layout)
+    except DataError as ours:
+        raise DataError(f"{ours}\n({theirs.strip()})") from None
 
 
 def _refuse_names(**given: object) -> None:
