@@ -236,3 +236,12 @@ def test_few_rows_are_seldom_taken_for_copies():
     """Fails once in 10,000 such draws: 1 % of heavy-tailed columns of 60 rows are, of 200."""
     draws = (np.random.default_rng([31, seed]).standard_t(3, 60) for seed in range(200))
     assert sum(copy_groups([column]) is not None for column in draws) <= 8
+
+
+def test_a_few_values_of_more_digits_make_no_copies_of_rounded_ones():
+    rng = np.random.default_rng(5)
+    hue = rng.normal(1.0, 0.23, size=180).round(2)
+    assert copy_groups([hue]) is None
+    hue[0] += 0.003  # one of them was typed in with a digit more
+    assert copy_groups([hue]) is None
+    assert len(np.unique(copy_groups([np.tile(rng.normal(size=90), 2)]))) <= 90  # copies of unrounded rows are found

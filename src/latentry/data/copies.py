@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from latentry.data.rounded import lattice_step, unrounded
+from latentry.data.rounded import lattice_step, to_usual_digits, unrounded
 from latentry.streams import stream
 
 __all__ = ["copy_groups", "dimension_of", "rounded_copies"]
@@ -53,7 +53,7 @@ def copy_groups(columns: Sequence[Array], seed: int = 0) -> Codes | None:
     >>> bool((codes[:300] == codes[300:]).all()), len(np.unique(codes)) <= 300
     (True, True)
     """
-    columns = [column for column in columns if np.ptp(column) > 0]
+    columns = [to_usual_digits(column) for column in columns if np.ptp(column) > 0]
     if not columns or len(columns[0]) < FEWEST_ROWS:
         return None
     if _rounded(columns):

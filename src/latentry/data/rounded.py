@@ -8,9 +8,10 @@ import numpy as np
 
 from latentry.streams import stream
 
-__all__ = ["crowded", "lattice_step", "unrounded"]
+__all__ = ["crowded", "lattice_step", "to_usual_digits", "unrounded"]
 
 _NEARLY_ALL = 0.95
+_DIGITS = range(7)  # after the point, that a table is looked at for
 _EVEN = 1e-6  # fraction of a step by which the distances of rounded values may miss whole steps
 
 
@@ -33,6 +34,26 @@ def lattice_step(column: np.ndarray) -> float:
     steps = apart / apart.min()
     even = np.abs(steps - np.round(steps)).max() <= _EVEN * max(1.0, steps.max() ** 0.5)
     return float(apart.min()) if even else 0.0
+
+
+def to_usual_digits(column: np.ndarray) -> np.ndarray:
+    """Round the few values that have more digits than all others: measured and typed in twice, as real tables have them.
+
+    Args:
+        column: Numbers.
+
+    Returns:
+        The column, rounded to the digits that 95 of 100 values have; as it is, if there are none, or all have them.
+
+    >>> to_usual_digits(np.array([0.12, 0.345] + 40 * [0.34]))[:2].tolist(), to_usual_digits(np.array([0.1, 3.14159265])).tolist()
+    ([0.12, 0.34], [0.1, 3.14159265])
+    """
+    for digits in _DIGITS:
+        rounded = np.round(column, digits)
+        usual = np.mean(np.abs(rounded - column) <= _EVEN * 10.0**-digits)
+        if usual >= _NEARLY_ALL:
+            return column if usual == 1 else rounded
+    return column
 
 
 def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
