@@ -79,7 +79,7 @@ def counted(name, seconds, seed=0):
         )
     results = [int(line) for line in done.stdout.split() if line.isdigit()]
     counts = {word: sum(WORDS[number] == word for number in results) for word in WORDS}
-    ended = done.returncode != 0
+    ended = "Done " not in done.stderr[-2000:]  # what libFuzzer says last
     if ended or not results:
         print(name, done.returncode, done.stderr[-2000:], file=sys.stderr)
     for line in sorted({line for line in done.stderr.splitlines() if line.startswith("BARE")})[:20]:

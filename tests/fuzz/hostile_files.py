@@ -449,7 +449,7 @@ def page(rows):
     lines += [
         "",
         "*Other content* is what no reader can know where there is no checksum (csv, npy, h5ad), or where a forger made it fit",
-        "(fields, history).",
+        "(fields, history). In a parquet file, the name of the checksum may be what was changed.",
         "",
     ]
     return "\n".join(lines)
