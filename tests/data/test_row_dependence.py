@@ -245,3 +245,19 @@ def test_a_few_values_of_more_digits_make_no_copies_of_rounded_ones():
     hue[0] += 0.003  # one of them was typed in with a digit more
     assert copy_groups([hue]) is None
     assert len(np.unique(copy_groups([np.tile(rng.normal(size=90), 2)]))) <= 90  # copies of unrounded rows are found
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-7, 1e-12, 1e9])
+def test_copies_are_the_same_in_every_unit(unit):
+    rng = np.random.default_rng(6)
+    hue = rng.normal(1.0, 0.23, size=180).round(2)
+    hue[0] += 0.003
+    assert copy_groups([unit * hue]) is None
+    concentration = rng.lognormal(sigma=1.5, size=300)
+    assert len(np.unique(copy_groups([unit * np.tile(concentration, 2)]))) <= 300
+
+
+def test_copies_are_found_beside_a_column_that_is_mostly_zeros():
+    rng = np.random.default_rng(7)
+    rows, dose = rng.normal(size=4000), np.where(rng.random(4000) < 0.96, 0.0, rng.uniform(0.01, 0.4, 4000))
+    assert copy_groups([np.tile(rows, 2), np.tile(dose, 2)]) is not None

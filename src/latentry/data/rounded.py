@@ -11,7 +11,8 @@ from latentry.streams import stream
 __all__ = ["crowded", "lattice_step", "to_usual_digits", "unrounded"]
 
 _NEARLY_ALL = 0.95
-_DIGITS = range(7)  # after the point, that a table is looked at for
+_COMMON = 0.1  # of the distances between neighbouring values are one step, at least, where most values were rounded
+_DIGITS = 9  # of a distance over the range, within which distances are one
 _EVEN = 1e-6  # fraction of a step by which the distances of rounded values may miss whole steps
 
 
@@ -37,23 +38,40 @@ def lattice_step(column: np.ndarray) -> float:
 
 
 def to_usual_digits(column: np.ndarray) -> np.ndarray:
-    """Round the few values that have more digits than all others: measured and typed in twice, as real tables have them.
+    """Round the few values that have more digits than all others, as tables have them that were typed in.
+
+    The step is the most frequent distance between neighbouring values, so that the answer is that of any other unit.
 
     Args:
         column: Numbers.
 
     Returns:
-        The column, rounded to the digits that 95 of 100 values have; as it is, if there are none, or all have them.
+        The column in whole steps, if 95 of 100 values are; as it is, if there is no such step or all values are.
 
-    >>> to_usual_digits(np.array([0.12, 0.345] + 40 * [0.34]))[:2].tolist(), to_usual_digits(np.array([0.1, 3.14159265])).tolist()
-    ([0.12, 0.34], [0.1, 3.14159265])
+    >>> typed = np.append(np.arange(60) / 100, 0.345)
+    >>> round(float(to_usual_digits(typed)[-1]), 12), to_usual_digits(np.array([0.1, 3.14159265])).tolist()
+    (0.34, [0.1, 3.14159265])
     """
-    for digits in _DIGITS:
-        rounded = np.round(column, digits)
-        usual = np.mean(np.abs(rounded - column) <= _EVEN * 10.0**-digits)
-        if usual >= _NEARLY_ALL:
-            return column if usual == 1 else rounded
-    return column
+    step = _usual_step(column)
+    if not step:
+        return column
+    values, counts = np.unique(column, return_counts=True)
+    first = values[counts.argmax()]
+    steps = (column - first) / step
+    whole = np.round(steps)
+    usual = np.mean(np.abs(steps - whole) <= _EVEN * np.maximum(1.0, np.abs(steps) ** 0.5))
+    rounded: np.ndarray = first + step * whole
+    return rounded if _NEARLY_ALL <= usual < 1 and np.ptp(rounded) > 0 else column
+
+
+def _usual_step(column: np.ndarray) -> float:
+    apart = np.diff(np.unique(column))
+    if len(apart) < 2:
+        return 0.0
+    sizes, place, counts = np.unique(np.round(apart / apart.sum(), _DIGITS), return_inverse=True, return_counts=True)
+    most = counts.argmax()
+    common = counts[most] > 1 and counts[most] >= _COMMON * len(apart) and sizes[most] > 0
+    return float(np.median(apart[place == most])) if common else 0.0
 
 
 def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
