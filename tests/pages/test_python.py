@@ -137,6 +137,7 @@ def test_code_that_is_not_run_is_python_all_the_same():
 def test_the_file_of_many_fits_is_a_sweep(tmp_path):
     (block,) = blocks(DOCS / "many-fits.md", "toml")
     (tmp_path / "sweep.toml").write_text(block.code)
+    (tmp_path / "data.npz").touch()  # that it is there is asked before any fit
     jobs = read_sweep(tmp_path / "sweep.toml").jobs()
     assert len(jobs) == 3 * 3 + 2 * 3
     assert jobs[0].model.training.patience == 10

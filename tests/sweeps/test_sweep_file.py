@@ -162,3 +162,19 @@ def test_a_search_that_was_killed_goes_on_with_the_trials_that_had_begun(folder,
     assert run(*words, 4) == 0
     assert len(list(lt.data.read_columns(folder / "out" / "results.parquet")["name"])) == 4
     assert sorted({path.name[:10] for path in (folder / "out").glob("trial-*")}) == [f"trial-{n:04d}" for n in range(4)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("old", "new"), [("epochs = [2, 4]", "epochs = 3"), ("high = 2", "high = 3"), ("patience = 3", "patience = 4")]
+)
+def test_a_search_of_a_changed_file_is_refused_and_keeps_its_table(folder, capsys, old, new):
+    pytest.importorskip("optuna")
+    words = search_file(folder)
+    assert run(*words, 2) == 0
+    before = (folder / "out" / "results.parquet").read_bytes()
+    changed = (folder / "sweep.toml").read_text().replace(old, new)
+    (folder / "sweep.toml").write_text(changed)
+    assert run(*words, 3) == 2
+    assert "holds a search of another file" in capsys.readouterr().err
+    assert (folder / "out" / "results.parquet").read_bytes() == before

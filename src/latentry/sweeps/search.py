@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from latentry.errors import DataError, MissingExtra
+from latentry.errors import DataError, FileError, MissingExtra
 from latentry.sweeps.fit_many import fit_many, kept_rows
 from latentry.sweeps.jobs import Job
 from latentry.sweeps.many_fits import FitRow, ManyFits
@@ -24,6 +26,7 @@ __all__ = ["search"]
 _AT_ONCE = 4  # trials asked for before any of them is told: the same on every engine, so that the result is too
 _RUNGS = (0.25, 1.0)  # fractions of the epochs after which a trial may end
 _RUNG, _REASON = "rung", "reason"  # names in the journal: of a trial's last fit
+_SEARCH = "search"  # the same: a checksum of what is searched
 
 
 def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -> ManyFits:
@@ -45,6 +48,7 @@ def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -
 
     Raises:
         DataError: If the sweep cannot be searched.
+        FileError: If the folder holds another search.
         CheckpointError: If another process searches in the folder.
         MissingExtra: If Optuna is not installed.
     """
@@ -54,9 +58,26 @@ def search(sweep: Sweep, folder: str | Path, *, progress: bool | str = "auto") -
     place = Path(folder).absolute()
     study = _study(place, int(asked.get("seed", 0)))
     with locked(place):
+        _same_search(study, sweep, place)
         while (left := asked.get("trials", 20) - len(_ended(study))) > 0:
             _group(study, _trials(study, min(_AT_ONCE, left)), sweep, place, progress)
         return _table(study, sweep, place)
+
+
+def _same_search(study: optuna.Study, sweep: Sweep, place: Path) -> None:
+    """Refuse a folder that holds trials of another search: its table would lose them; the number of trials may change."""
+    (source,), (kind, values) = sweep.data.values(), sweep.models[0]
+    asked = {name: value for name, value in (sweep.search or {}).items() if name != "trials"}
+    known = {name: repr(value) for name, value in values.items()}
+    text = json.dumps(
+        [kind, known, source, sweep.seeds, asked, sweep.split, sweep.certify], sort_keys=True, default=str
+    )
+    mark = hashlib.sha256(f"{text} {sweep.aside} {sweep.epsilon}".encode()).hexdigest()
+    if study.user_attrs.get(_SEARCH, mark) != mark:
+        raise FileError(
+            f"{place}: holds a search of another file, or of this one before it was changed. Choose another folder."
+        )
+    study.set_user_attr(_SEARCH, mark)
 
 
 def _study(folder: Path, seed: int) -> optuna.Study:
@@ -143,7 +164,7 @@ def _table(study: optuna.Study, sweep: Sweep, folder: Path) -> ManyFits:
     for trial in _ended(study):
         rung = trial.user_attrs.get(_RUNG, max(trial.intermediate_values, default=0))
         (row,) = kept_rows([_job(trial, rung, sweep)], folder, **_settings(sweep, rung))
-        rows.append(row if row.score is not None else replace(row, reason=trial.user_attrs.get(_REASON, row.reason)))
+        rows.append(row if row.score is not None else replace(row, reason=trial.user_attrs.get(_REASON) or row.reason))
     return ManyFits(tuple(rows), folder)
 
 
