@@ -261,3 +261,13 @@ def test_copies_are_found_beside_a_column_that_is_mostly_zeros():
     rng = np.random.default_rng(7)
     rows, dose = rng.normal(size=4000), np.where(rng.random(4000) < 0.96, 0.0, rng.uniform(0.01, 0.4, 4000))
     assert copy_groups([np.tile(rows, 2), np.tile(dose, 2)]) is not None
+
+
+def test_rows_of_wine_are_no_copies_of_each_other():
+    """A column has one value of six digits among values of two: 178 wines were called 128 and copies."""
+    from sklearn.datasets import load_wine
+
+    rows = load_wine().data[np.random.default_rng(0).permutation(178)]
+    assert len(np.unique(rows, axis=0)) == 178
+    assert copy_groups(list(rows.T)) is None
+    assert all(copy_groups([column]) is None for column in rows.T)  # some of them prefer halves, or fives

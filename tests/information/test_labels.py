@@ -107,3 +107,22 @@ def test_labels_as_bytes_are_labels(rng):
     y = rng.normal(size=60)
     found = [float(mutual_information(one, y, confidence=None)) for one in (words, words.astype("S"))]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("estimator", ["auto", "mixed"])
+def test_units_of_single_columns_do_not_matter_beside_a_label(estimator):
+    rng = np.random.default_rng(11)
+    rows = rng.normal(size=(600, 3))
+    label = (rows[:, 0] + 0.3 * rng.normal(size=600) > 0).astype(int)
+    plain, scaled = (
+        mutual_information(rows * size, label, estimator=estimator) for size in ([1, 1, 1], [1, 1024, 2.0**-20])
+    )
+    assert float(plain) == pytest.approx(float(scaled), abs=1e-9)
+    assert float(plain) > 0.35  # of about .49; read as .01 when the large column decided who is near
+
+
+def test_classifiers_are_spoken_of_only_where_they_were_asked():
+    rng = np.random.default_rng(12)
+    few, many = rng.normal(size=(120, 5)), rng.normal(size=(400, 5))
+    assert "too few rows to ask classifiers" in mutual_information(few, np.arange(120) % 2, discrete=("y",)).reason
+    assert "no classifier says more" in mutual_information(many, rng.integers(0, 2, 400), discrete=("y",)).reason

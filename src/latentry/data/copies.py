@@ -56,6 +56,8 @@ def copy_groups(columns: Sequence[Array], seed: int = 0) -> Codes | None:
     columns = [to_usual_digits(column) for column in columns if np.ptp(column) > 0]
     if not columns or len(columns[0]) < FEWEST_ROWS:
         return None
+    if len(columns) == 1 and lattice_step(columns[0]) > 0:
+        return None  # round numbers that people prefer look like copies
     if _rounded(columns):
         return np.asarray(np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].reshape(-1))
     place, rows = _probe(columns)

@@ -12,6 +12,7 @@ __all__ = ["crowded", "lattice_step", "to_usual_digits", "unrounded"]
 
 _NEARLY_ALL = 0.95
 _COMMON = 0.1  # of the distances between neighbouring values are one step, at least, where most values were rounded
+_STEPS = 12  # of the most frequent distances are tried
 _DIGITS = 9  # of a distance over the range, within which distances are one
 _EVEN = 1e-6  # fraction of a step by which the distances of rounded values may miss whole steps
 
@@ -40,7 +41,7 @@ def lattice_step(column: np.ndarray) -> float:
 def to_usual_digits(column: np.ndarray) -> np.ndarray:
     """Round the few values that have more digits than all others, as tables have them that were typed in.
 
-    The step is the most frequent distance between neighbouring values, so that the answer is that of any other unit.
+    The step is one of the most frequent distances between neighbouring values, so that the answer is that of any other unit.
 
     Args:
         column: Numbers.
@@ -52,26 +53,27 @@ def to_usual_digits(column: np.ndarray) -> np.ndarray:
     >>> round(float(to_usual_digits(typed)[-1]), 12), to_usual_digits(np.array([0.1, 3.14159265])).tolist()
     (0.34, [0.1, 3.14159265])
     """
-    step = _usual_step(column)
-    if not step:
-        return column
     values, counts = np.unique(column, return_counts=True)
     first = values[counts.argmax()]
-    steps = (column - first) / step
-    whole = np.round(steps)
-    usual = np.mean(np.abs(steps - whole) <= _EVEN * np.maximum(1.0, np.abs(steps) ** 0.5))
-    rounded: np.ndarray = first + step * whole
-    return rounded if _NEARLY_ALL <= usual < 1 and np.ptp(rounded) > 0 else column
+    for step in _usual_steps(np.diff(values)):
+        steps = (column - first) / step
+        whole = np.round(steps)
+        usual = np.mean(np.abs(steps - whole) <= _EVEN * np.maximum(1.0, np.abs(steps) ** 0.5))
+        rounded: np.ndarray = first + step * whole
+        if usual >= _NEARLY_ALL:
+            return rounded if usual < 1 and np.ptp(rounded) > 0 else column
+    return column
 
 
-def _usual_step(column: np.ndarray) -> float:
-    apart = np.diff(np.unique(column))
+def _usual_steps(apart: np.ndarray) -> list[float]:
+    """Return the most frequent distances, if one of them is frequent: none where values are not rounded."""
     if len(apart) < 2:
-        return 0.0
+        return []
     sizes, place, counts = np.unique(np.round(apart / apart.sum(), _DIGITS), return_inverse=True, return_counts=True)
-    most = counts.argmax()
-    common = counts[most] > 1 and counts[most] >= _COMMON * len(apart) and sizes[most] > 0
-    return float(np.median(apart[place == most])) if common else 0.0
+    most = [size for size in np.argsort(-counts, kind="stable")[:_STEPS] if counts[size] > 1 and sizes[size] > 0]
+    if not most or counts[most[0]] < _COMMON * len(apart):
+        return []
+    return [float(np.median(apart[place == size])) for size in most]
 
 
 def unrounded(parts: Sequence[np.ndarray], k: int, labels: np.ndarray | None = None) -> tuple[np.ndarray, ...]:

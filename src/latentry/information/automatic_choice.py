@@ -125,7 +125,7 @@ def _tied_given(question: Question) -> Answer:
 
 def mixed_answer(question: Question, *, every_row: bool = True) -> Answer:
     """Answer by Ross when exactly one of x, y is a label and nothing is given, by Mesner–Shalizi otherwise."""
-    k, name = question.options.neighbours(5), question.normaliser("linf")
+    k, name = question.options.neighbours(5), question.normaliser("std")
     parts, n = question.numbers(name), question.x.n
     rows = None if every_row else drawn_rows(n, sum(p.shape[1] for p in parts), question.options.seed)
     if _one_label(question):

@@ -25,7 +25,7 @@ from latentry.information.underestimation import extrapolated
 from latentry.streams import stream_seed
 from latentry.threads import single_threaded
 
-__all__ = ["HeldOut", "held_out_bound"]
+__all__ = ["can_be_asked", "HeldOut", "held_out_bound"]
 
 Array = np.ndarray
 PRIOR = 0.002  # weight of the frequencies of the labels in every prediction: no row costs more than its logarithm
@@ -94,6 +94,19 @@ def _makers(columns: int, seed: int) -> dict[str, Maker]:
     }  # fmt: skip
 
 
+def can_be_asked(labels: Array) -> bool:
+    """Return whether there are enough rows, and enough of each label, for classifiers.
+
+    Args:
+        labels: Codes.
+
+    Returns:
+        Its truth.
+    """
+    sizes = np.bincount(labels)
+    return len(labels) >= FEWEST_ROWS and len(sizes) <= MOST_LABELS and bool(sizes.min() >= FEWEST_OF_A_LABEL)
+
+
 def held_out_bound(x: Array, labels: Array, seed: int, least: float) -> HeldOut | None:
     """Return the bound of the best of several classifiers, if it is above a value.
 
@@ -112,8 +125,7 @@ def held_out_bound(x: Array, labels: Array, seed: int, least: float) -> HeldOut 
     >>> found.name, bool(0.5 < found.value < 0.6932)
     ('boosted trees', True)
     """
-    sizes = np.bincount(labels)
-    if len(x) < FEWEST_ROWS or len(sizes) > MOST_LABELS or sizes.min() < FEWEST_OF_A_LABEL:
+    if not can_be_asked(labels):
         return None
     x = _tamed(x)
     choose, *report = folds(len(x), 3, seed)

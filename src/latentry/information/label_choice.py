@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from latentry.information.classifiers import HeldOut, held_out_bound
+from latentry.information.classifiers import HeldOut, can_be_asked, held_out_bound
 from latentry.information.discrete import discrete_entropy, discrete_information
 from latentry.information.drawn_rows import (
     LOW_DIMENSION,
@@ -60,7 +60,7 @@ def label_answer(question: Question) -> Answer:
     Returns:
         Value, method, reason and cautions.
     """
-    k, name, seed = question.options.neighbours(5), question.normaliser("linf"), question.options.seed
+    k, name, seed = question.options.neighbours(5), question.normaliser("std"), question.options.seed
     parts = question.numbers(name)
     label, numbers = (question.x, question.y) if question.x.discrete else (question.y, question.x)
     scaled, codes = parts[1] if question.x.discrete else parts[0], label.values[:, 0]
@@ -78,9 +78,8 @@ def label_answer(question: Question) -> Answer:
     missing, excess = _bias(value, scaled, codes, k, rows, seed)
     spoken = (*drawn_words(rows, question.x.n), *_doubts(question, numbers.d, missing, error))
     method = f"mixed (Ross, {settings(k, rows)})"
-    why = f"{label.name} is a label" + (
-        "; no classifier says more about held-out rows" if numbers.d > LOW_DIMENSION else ""
-    )
+    asked = "no classifier says more about held-out rows" if can_be_asked(codes) else "too few rows to ask classifiers"
+    why = f"{label.name} is a label" + (f"; {asked}" if numbers.d > LOW_DIMENSION else "")
     room = max(0.0, discrete_entropy(codes) - value)
     return Answer(value, method, name, error, why, spoken, min(missing, room), excess=excess)
 

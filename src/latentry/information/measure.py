@@ -64,8 +64,8 @@ def mutual_information(
         given: rows of the condition z, if any.
         estimator: "auto" weighs candidates on held-out rows; "ksg" (= "ksg1"), "ksg2", "gaussian", "student", "binned", "discrete",
             "mixed", the trained "mine", "infonce", "nwj", "smile", "flow", and "single_radius" for reproduction.
-        normalize: "std", "l2", "rms", "linf", "copula", "whiten"; "default" is the estimator's own (linf for neighbours, rms for
-            critics, copula for auto); None leaves the units in, to show what they do.
+        normalize: "std", "l2", "rms", "linf", "copula", "whiten"; "default" is the estimator's own (linf for ksg, std beside
+            labels, rms for critics, copula for auto); None leaves the units in, to show what they do.
         units: "nats" or "bits".
         confidence: of the interval [low, high]; None skips it, and the extra runs it costs.
         seed: decides every random choice.
