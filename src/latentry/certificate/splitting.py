@@ -108,7 +108,7 @@ def _by_marks(record: FitRecord, data: Dataset) -> Split:
     rounded = int((trained | chose).sum() - np.isin(own, np.append(marks["trained"], held)).sum())
     whole = trained.sum() + chose.sum() == len(marks["trained"]) + len(held)
     which = (
-        f"{rounded} copies that were rounded or measured again, and others"
+        f"{rounded} so much nearer to rows of the fit than new rows are that they may be copies of them, and rows"
         if rounded
         else "exactly those"
         if whole
