@@ -12,6 +12,7 @@ from latentry.errors import DataError
 from latentry.models import Instructions, Plan, plan_fit
 from latentry.models.planning.plan import planned
 from latentry.models.planning.probe import Measured, probe_text
+from latentry.training import engine_for, run_texts
 
 DATA = lt.generators.segments(domains=4, rows_per_domain=30, latents=2)
 
@@ -28,11 +29,13 @@ def test_a_plan_is_a_sum_of_its_parts_in_words():
 
 def test_seconds_grow_on_a_line_through_two_fits_and_memory_by_the_rows_left():
     measured = Measured(
-        rows=(64, 256), phases=({"fit": 0.1}, {"fit": 0.25}), epochs={"fit": 100}, opening=2.0, closing=(0.0, 0.0),
+        rows=(64, 256), phases=({"fit": 0.1}, {"fit": 0.25}), epochs={"fit": 100}, reading=3.0, opening=2.0,
+        studying=(0.1, 0.2), closing=(0.0, 0.0),
         peak=(100_000_000, 200_000_000), bytes_of_row=40, whole=10_000, stays_on_disk=False,
     )  # fmt: skip
     plan = planned(measured)
     assert math.isclose(plan.epochs["fit"], 100 * (0.25 + (0.25 - 0.1) / (256 - 64) * (10_000 - 256)))
+    assert math.isclose(plan.opening, 3.0 + 2.0 + (0.2 - 0.1) / (256 - 64) * (10_000 - 256))
     assert plan.memory == 200_000_000 + 2 * 40 * (10_000 - 256)
     assert planned(replace(measured, stays_on_disk=True)).memory == 200_000_000
 
@@ -42,7 +45,8 @@ def test_epochs_of_all_restarts_are_counted_and_the_fits_are_of_some_batches(tmp
     DATA.write(tmp_path / "rows.npz")
     model = lt.VAE(latent_dim=1, hidden=(4,), epochs=100, restarts=3, batch_size=4)
     text = Instructions.of(model, str(tmp_path / "rows.npz"), str(tmp_path / "run")).text
-    measured = Measured(**json.loads(probe_text(text)))
+    ((_, found),) = run_texts(engine_for("local", 1), probe_text, [text])
+    measured = Measured(**json.loads(found))
     assert measured.epochs == {"fit": 300}
     assert list(measured.rows) == [16, 64]
     assert all(0 < one["fit"] < 60 for one in measured.phases)

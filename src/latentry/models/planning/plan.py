@@ -76,7 +76,8 @@ def plan_fit(model: AnyModel, data: Dataset | str | Path, *, roles: Mapping[str,
     """Predict time and memory of a fit by two short ones, to some batches of the rows, in a process of its own.
 
     Seconds of an epoch are a constant and a part in proportion to the rows, s(n) = a + b n, for each phase of the training.
-    They hold for this machine with the work that it does now.
+    They hold for this machine with the work that it does now, and count compiling; a fit of these very shapes that was made before
+    needs less.
 
     Cost: a few epochs on sixteen batches, starting a process and compiling: half a minute to some minutes.
 
@@ -119,7 +120,7 @@ def planned(found: Measured) -> Plan:
     further = 0 if found.stays_on_disk else _COPIES * found.bytes_of_row * left
     return Plan(
         rows=found.whole,
-        opening=found.opening,
+        opening=found.reading + found.opening + _at(found.whole, found.rows, found.studying) - found.studying[-1],
         epochs={name: count * per_epoch[name] for name, count in found.epochs.items()},
         closing=_at(found.whole, found.rows, found.closing),
         memory=found.peak[-1] + further,

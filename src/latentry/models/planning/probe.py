@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+import jax
 import numpy as np
 
 from latentry.data import Dataset
@@ -34,7 +35,9 @@ class Measured:
         rows: Of each fit.
         phases: Seconds of an epoch of each phase, by name, for each fit.
         epochs: How many epochs each phase would have, restarts counted.
+        reading: Seconds until the rows were there.
         opening: Seconds besides the epochs, compiling among them; those of the fit that had more.
+        studying: Of these, seconds in which the rows were checked and summed up, for each fit.
         closing: Seconds after the last epoch of each fit.
         peak: Largest memory of the process after each fit, in bytes.
         bytes_of_row: Of a row as it is trained on, in single precision.
@@ -45,7 +48,9 @@ class Measured:
     rows: tuple[int, ...]
     phases: tuple[Mapping[str, float], ...]
     epochs: Mapping[str, int]
+    reading: float
     opening: float
+    studying: tuple[float, ...]
     closing: tuple[float, ...]
     peak: tuple[int, ...]
     bytes_of_row: int
@@ -72,7 +77,7 @@ class _Clock:
 
 
 def probe_text(text: str) -> str:
-    """Measure a fit that instructions describe, as engines ask for it.
+    """Measure a fit that instructions describe, as engines ask for it, in a process that is used for nothing else.
 
     Args:
         text: Of :class:`Instructions`.
@@ -81,13 +86,18 @@ def probe_text(text: str) -> str:
         Text of :class:`Measured`; or of the error that the fit would end with.
     """
     given = Instructions.from_text(text)
+    jax.config.update(
+        "jax_enable_compilation_cache", False
+    )  # other numbers of rows have other programs: compiling counts
     try:
-        return json.dumps(asdict(_measured(given.build(), rows_of(given)[0])))
+        began = time.perf_counter()
+        data = rows_of(given)[0]
+        return json.dumps(asdict(_measured(given.build(), data, time.perf_counter() - began)))
     except LatentryError as problem:
         return json.dumps({"error": str(problem)})
 
 
-def _measured(model: AnyModel, data: Dataset) -> Measured:
+def _measured(model: AnyModel, data: Dataset, reading: float) -> Measured:
     sizes = sorted({min(len(data), count * model.batch_size) for count in _BATCHES})
     fits = [_fitted(clone(model), data, rows) for rows in sizes]
     task = fits[-1].task
@@ -98,7 +108,9 @@ def _measured(model: AnyModel, data: Dataset) -> Measured:
         rows=tuple(sizes),
         phases=tuple(fit.phases for fit in fits),
         epochs=epochs,
+        reading=reading,
         opening=max(fit.opening for fit in fits),
+        studying=tuple(fit.studying for fit in fits),
         closing=tuple(fit.closing for fit in fits),
         peak=tuple(fit.peak for fit in fits),
         bytes_of_row=4 * sum(int(np.prod(shape)) for _, shape in data.layout.shapes),
@@ -112,6 +124,7 @@ class _Fitted:
     task: Task
     phases: Mapping[str, float]
     opening: float
+    studying: float
     closing: float
     peak: int
 
@@ -120,7 +133,9 @@ def _fitted(model: AnyModel, data: Dataset, rows: int) -> _Fitted:
     """Fit to evenly spaced rows for a few epochs of each phase, and end as a whole fit ends."""
     began = time.perf_counter()
     part = data.take(np.linspace(0, len(data) - 1, rows).astype(int)) if rows < len(data) else data
+    begun = time.perf_counter()
     model.record_ = model.decided(model.study(part), part, None)
+    studied = time.perf_counter()
     task, clock = task_for(model, part), _Clock()
     brief = replace(task, phases=tuple(p.lasting(min(p.epochs, _EPOCHS)) for p in task.phases), restarts=1)
     state = run(brief, logger=clock, progress=False)
@@ -129,7 +144,7 @@ def _fitted(model: AnyModel, data: Dataset, rows: int) -> _Fitted:
     ended = time.perf_counter()
     phases = clock.seconds()
     counted = sum(phases[name] for name, _ in clock.ends)
-    return _Fitted(task, phases, trained - began - counted, ended - trained, _peak())
+    return _Fitted(task, phases, trained - began - counted, studied - begun, ended - trained, _peak())
 
 
 def _peak() -> int:
