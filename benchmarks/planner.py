@@ -101,7 +101,8 @@ def page(kept: dict) -> str:
     head = ["fit", "planned s", "took s", "ratio", "planned GB", "peak GB", "ratio"]
     text = (
         "# Plans beside fits\n\nWhat `plan_fit` (`latentry info --plan`) said beforehand, and what the fit took then, by the "
-        "clock and in the memory of its process, reading the file included. No compiled program was kept from earlier runs; where one is, a fit takes less."
+        "clock and in the memory of its process, reading the file included. No compiled program "
+        "was kept from earlier runs; where one is, a fit takes less."
     )
     within = f"Within 30 %: time {near['seconds']} of {len(rows)}, memory {near['memory']} of {len(rows)}."
     return f"{text}\n\n{table(head, rows)}\n\n{within}\n\n{provenance()}"

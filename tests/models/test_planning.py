@@ -45,7 +45,8 @@ def test_epochs_of_all_restarts_are_counted_and_the_fits_are_of_some_batches(tmp
     DATA.write(tmp_path / "rows.npz")
     model = lt.VAE(latent_dim=1, hidden=(4,), epochs=100, restarts=3, batch_size=4)
     text = Instructions.of(model, str(tmp_path / "rows.npz"), str(tmp_path / "run")).text
-    ((_, found),) = run_texts(engine_for("local", 1), probe_text, [text])
+    with engine_for("local", 1) as engine:
+        ((_, found),) = run_texts(engine, probe_text, [text])
     measured = Measured(**json.loads(found))
     assert measured.epochs == {"fit": 300}
     assert list(measured.rows) == [16, 64]

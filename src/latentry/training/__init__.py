@@ -3,7 +3,7 @@
 from latentry.training.apply import map_rows
 from latentry.training.checkpoint import MANIFEST, WEIGHTS, RunFiles, holds_run, read_run
 from latentry.training.cost import operations_per_row, seconds_per_epoch
-from latentry.training.devices import Placement, usable_devices, use_compilation_cache
+from latentry.training.devices import Placement, compile_anew, usable_devices, use_compilation_cache
 from latentry.training.duration import in_words
 from latentry.training.engines import ENGINES, Engine, EngineLike, WorkerDied, engine_for, run_texts, serve, stays_here
 from latentry.training.feed import Feed
@@ -49,6 +49,7 @@ __all__ = [
     "Update",
     "WorkerDied",
     "blank_trees",
+    "compile_anew",
     "engine_for",
     "epochs_of",
     "fill",

@@ -16,7 +16,7 @@ from platformdirs import user_cache_dir
 from latentry.data import Batch
 from latentry.errors import DataError
 
-__all__ = ["Placement", "usable_devices", "use_compilation_cache"]
+__all__ = ["Placement", "compile_anew", "usable_devices", "use_compilation_cache"]
 
 
 def usable_devices() -> list[jax.Device]:
@@ -80,6 +80,11 @@ class Placement:
 # JAX has no types for these.
 _spec: Callable[..., PartitionSpec] = PartitionSpec
 _configure: Callable[[str, str | float], None] = jax.config.update
+
+
+def compile_anew() -> None:
+    """Leave out programs that earlier runs kept, in this process: what compiling takes is then seen."""
+    _configure("jax_enable_compilation_cache", value=False)
 
 
 def use_compilation_cache() -> None:

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
-import jax
 import numpy as np
 
 from latentry.data import Dataset
@@ -18,7 +17,7 @@ from latentry.errors import LatentryError
 from latentry.models.estimator import AnyModel, clone
 from latentry.models.estimator.fitting import task_for
 from latentry.models.many import Instructions, rows_of
-from latentry.training import Task, run
+from latentry.training import Task, compile_anew, run
 
 __all__ = ["Measured", "probe_text"]
 
@@ -86,9 +85,7 @@ def probe_text(text: str) -> str:
         Text of :class:`Measured`; or of the error that the fit would end with.
     """
     given = Instructions.from_text(text)
-    jax.config.update(
-        "jax_enable_compilation_cache", False
-    )  # other numbers of rows have other programs: compiling counts
+    compile_anew()  # other numbers of rows have other programs, which no earlier run kept
     try:
         began = time.perf_counter()
         data = rows_of(given)[0]
