@@ -84,7 +84,8 @@ _configure: Callable[[str, str | float], None] = jax.config.update
 
 def compile_anew() -> None:
     """Leave out programs that earlier runs kept, in this process: what compiling takes is then seen."""
-    _configure("jax_enable_compilation_cache", value=False)
+    kept = False
+    _configure("jax_enable_compilation_cache", kept)
 
 
 def use_compilation_cache() -> None:
