@@ -107,11 +107,11 @@ class Dataset:
         columns: Mapping[str, Iterable[str]] | None = None,
         coding: Mapping[str, Sequence[Coding]] | None = None,
     ) -> None:
+        refuse_swapped(modalities, domain)
         if is_annotated(modalities):
             _refuse_beside(observed=observed, rows=rows, columns=columns)
             self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
             return
-        refuse_swapped(modalities, domain)
         named = by_name(modalities)
         check_names(named)
         wanted = names_of(domain=domain, groups=groups, time=time, ids=ids, factors=factors)
