@@ -135,6 +135,19 @@ def test_a_marker_of_missing_cells_is_shown_and_numbers_stay_numbers(call, tmp_p
         assert "'lost' at row 50" in text + error
 
 
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_a_run_that_knows_a_level_na_reads_it_from_a_csv(call, table, tmp_path):
+    """As runs of before do, and those that were fitted to frames."""
+    table["lab"] = ["NA", "EU", "?"] * 20
+    model = lt.VAE(latent_dim=2, hidden=(4,), epochs=1, progress=False).fit(table.drop(columns="mouse"))
+    model.save(tmp_path / "run")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, _, error = call("transform", tmp_path / "run", tmp_path / "t.csv", "--out", tmp_path / "z.npz")
+    assert (code, error) == (0, "")
+    with np.load(tmp_path / "z.npz") as found:
+        assert np.array_equal(found["mean"], model.transform(table.drop(columns="mouse")))
+
+
 @pytest.mark.parametrize(
     ("index", "said"), [(None, "counts the rows, and is not read"), ([f"m{i}" for i in range(60)], "names the rows")]
 )
