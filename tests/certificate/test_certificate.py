@@ -226,3 +226,12 @@ def test_a_certificate_is_read_from_its_text_and_a_wrong_path_is_not_repeated_at
     with pytest.raises(lt.DataError, match=r"x… \(100000 characters\): it could not be read") as problem:
         lt.Certificate.from_json("x" * 100_000)
     assert len(str(problem.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["{x}.json", "{}.json", "{0} of {1}"])
+def test_a_certificate_may_be_in_a_file_whose_name_has_braces(certificate, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    certificate.to_json(name)
+    assert lt.Certificate.from_json(name).to_json() == certificate.to_json()
+    with pytest.raises(lt.DataError, match="No such file"):
+        lt.Certificate.from_json("other" + name)

@@ -135,6 +135,24 @@ def test_a_marker_of_missing_cells_is_shown_and_numbers_stay_numbers(call, tmp_p
         assert "'lost' at row 50" in text + error
 
 
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_a_run_that_knows_a_level_na_reads_it_from_a_csv(call, table, tmp_path):
+    """As runs of before do, and those that were fitted to frames."""
+    table["lab"] = ["NA", "EU", "?"] * 20
+    model = lt.VAE(latent_dim=2, hidden=(4,), epochs=1, progress=False)
+    origin = {"file": str(tmp_path / "t.csv"), "ids": "mouse"}
+    model.fit(lt.Dataset(table, ids="mouse"), run=tmp_path / "run", origin=origin)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, _, error = call(
+        "transform", tmp_path / "run", tmp_path / "t.csv", "--out", tmp_path / "z.npz", "--ids", "mouse"
+    )
+    assert (code, error) == (0, "")
+    with np.load(tmp_path / "z.npz") as found:
+        assert np.array_equal(found["mean"], model.transform(table.drop(columns="mouse")))
+    code, _, error = call("fit", "--resume", tmp_path / "run", "--epochs", 2, "--quiet")
+    assert (code, error) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("index", "said"), [(None, "counts the rows, and is not read"), ([f"m{i}" for i in range(60)], "names the rows")]
 )

@@ -247,6 +247,10 @@ def test_types_do_not_say_what_cannot_be_said():
     assert (back["count"].dtype, back["small"].dtype, back["on"].dtype) == (float, float, "datetime64[us]")
     assert back["on"][2].year == 2845
     assert back["kind"].dtype == "category"
+    table[0, data.columns["x"].index("single")] = 1e39
+    for library in ("pandas", "polars"):
+        far = data.frame(table, library=library)["single"]
+        assert (far[0], far[1]) == (1e39, 1.5)  # beyond float32, where it would be infinite
 
 
 def test_types_change_neither_rules_nor_fingerprints(tmp_path):

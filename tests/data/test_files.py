@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import latentry as lt
+from latentry.data.columns import Coding
 
 TABLES = (".csv", ".parquet", ".h5mu", ".npz", ".zarr")
 
@@ -334,6 +335,59 @@ def test_names_and_what_we_wrote_are_what_they_say(tmp_path):
     assert back.rows == ("NA", "null", "?", "x")
     (tmp_path / "r.csv").write_text(",u\nNA,1\nnull,2\nx,3\n")
     assert lt.read(tmp_path / "r.csv").rows == ("NA", "null", "x")
+
+
+@pytest.mark.parametrize("part", ["domain", "groups", "factors", "categories"])
+def test_a_column_that_is_called_labels_keeps_a_label_na(tmp_path, part):
+    path = tmp_path / "t.csv"
+    path.write_text("region,u\n" + "".join(f"{'NA' if i % 2 else 'EU'},{i / 4}\n" for i in range(8)))
+    data = lt.read(path, **{part: "region"})
+    found = {
+        "domain": lambda: data.domain.as_labels(),
+        "groups": lambda: data.groups,
+        "factors": lambda: data.factors["region"],
+        "categories": lambda: np.array(["EU", "NA"])[np.asarray(data["x"])[:, 1].astype(int)],
+    }
+    assert found[part]().tolist() == ["EU", "NA"] * 4
+    from latentry.data import survey
+
+    assert survey(path, **{part: "region"})[0].holds == "8 texts, 2 different: EU, NA"
+    path.write_text("region,u\n" + "".join(f"{'NA' if i == 3 else i / 2},{i / 4}\n" for i in range(8)))
+    assert survey(path, **{part: "region"})[0].holds.endswith("1 empty (NA)")  # among numbers it is none
+
+
+@pytest.mark.parametrize("names", [("ann", "NA", "?"), ("1", "NA", "3")])
+def test_names_of_rows_that_are_called_by_name_are_what_they_say(tmp_path, names):
+    (tmp_path / "t.csv").write_text("who,u\n" + "".join(f"{name},{i / 4}\n" for i, name in enumerate(names)))
+    assert lt.read(tmp_path / "t.csv", ids="who").rows == names
+
+
+@pytest.mark.parametrize("mark", ["NA", "?"])
+@pytest.mark.parametrize("prefix", ["", "m:"])
+def test_what_a_fit_knows_as_a_level_is_no_missing_cell(tmp_path, mark, prefix):
+    """Runs of before have such levels; a rule of another modality says nothing of this column."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"{prefix}region,{prefix}u\n" + "".join(f"{mark if i % 2 else '1'},{i / 4}\n" for i in range(8)))
+    known = [Coding("region", "category", levels=("1", mark)), Coding("u", "number")]
+    name = "m" if prefix else "x"
+    assert lt.read(path, coding={name: known})[name][:, 1].tolist() == [0.0, 1.0] * 4
+    other = [Coding("region", "number"), Coding("u", "number")]
+    if prefix:
+        assert np.isnan(lt.read(path, coding={"m": other, "n": known})["m"][:, 0]).tolist() == [False, True] * 4
+
+
+@pytest.mark.parametrize("odd", ["+", "e5", "+.", "."])
+def test_signs_without_a_digit_are_no_numbers(tmp_path, odd):
+    path = tmp_path / "t.csv"
+    path.write_text("strand,u\n" + "".join(f"{odd if i % 2 else 'x'},{i / 4}\n" for i in range(8)))
+    assert lt.read(path).columns["x"] == (*sorted([f"strand={odd}", "strand=x"]), "u")
+    path.write_text("strand,u\n" + "".join(f"{'+' if i % 2 else '-'},{i / 4}\n" for i in range(8)))
+    assert lt.read(path).columns["x"] == ("strand=+", "strand=-", "u")
+
+
+def test_a_name_with_a_semicolon_over_plain_numbers_is_a_name(tmp_path):
+    (tmp_path / "t.csv").write_text("conc; nM\n1.5\n2\n")
+    assert lt.read(tmp_path / "t.csv").columns["x"] == ("conc; nM",)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -281,6 +281,75 @@ def test_a_mask_of_cells_is_paired_by_row_and_column():
         lt.Dataset({"a": frame, "b": frame}, observed={"a": mask.rename(columns={"v": "w"})})
 
 
+def _tables(values):
+    """The same six rows of three columns by every library that names columns, and what the call says beside them."""
+    anndata, xarray = pytest.importorskip("anndata"), pytest.importorskip("xarray")
+    named = anndata.AnnData(values.copy())
+    named.obs_names, named.var_names = LETTERS, list("uvw")
+    coords = {"row": LETTERS, "column": list("uvw")}
+    return {
+        "pandas": (pd.DataFrame(values, index=LETTERS, columns=list("uvw")), {}),
+        "polars": (pl.DataFrame(dict(zip("uvw", values.T, strict=True))), {"rows": LETTERS}),
+        "xarray": (xarray.DataArray(values, dims=("row", "column"), coords=coords), {}),
+        "anndata": (named, {}),
+        "columns": (values, {"columns": {"a": list("uvw")}, "rows": LETTERS}),
+    }
+
+
+@pytest.mark.parametrize("table", ["pandas", "polars", "xarray", "anndata", "columns"])
+@pytest.mark.parametrize("mask", ["pandas", "xarray"])
+def test_a_mask_of_cells_is_paired_by_names_whatever_the_library(rng, table, mask):
+    xarray = pytest.importorskip("xarray")
+    known = rng.random((6, 3)) < 0.6
+    known[:, 0] |= ~known.any(axis=1)  # a row without any cell would be another matter
+    rows, said = _tables(rng.normal(size=(6, 3)))[table]
+    shuffled = pd.DataFrame(known, index=LETTERS, columns=list("uvw")).iloc[[3, 0, 5, 1, 2, 4], [2, 0, 1]]
+    given = shuffled
+    if mask == "xarray":
+        coords = {"r": shuffled.index, "c": shuffled.columns}
+        given = xarray.DataArray(shuffled.to_numpy(), dims=("r", "c"), coords=coords)
+    data = lt.Dataset({"a": rows, "b": rng.normal(size=(6, 2))}, observed={"a": given}, **said)
+    assert data.cells_observed("a").tolist() == known.tolist()
+    assert data.rows == tuple(LETTERS)
+    lost = shuffled.rename(columns={"w": "other"})
+    with pytest.raises(lt.DataError, match=r"observed\['a'\]: has no column 'w'"):
+        lt.Dataset({"a": rows, "b": rng.normal(size=(6, 2))}, observed={"a": lost}, **said)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("masked", ["a", "b"])
+def test_the_index_of_a_mask_may_name_the_ids(library, masked):
+    names = ["d", "a", "f", "b", "c", "e"]
+    first = pd.DataFrame({"id": names, "u": np.arange(6.0)})
+    second = pd.DataFrame({"id": LETTERS, "v": np.arange(6.0)})
+    frames = [one if library == "pandas" else pl.from_pandas(one) for one in (first, second)]
+    by_name = pd.Series(TRUTH, index=LETTERS)
+    data = lt.Dataset(dict(zip("ab", frames, strict=True)), ids="id", observed={masked: by_name})
+    assert data.rows == tuple(names)
+    assert data.observed[masked].tolist() == by_name[names].tolist()
+    parts = {"a": frames[0], "c": np.ones((6, 1)), "d": np.ones((6, 1))}
+    alone = lt.Dataset(parts, ids="id", observed={"a": by_name, "c": by_name})
+    assert alone.observed["a"].tolist() == alone.observed["c"].tolist() == by_name[names].tolist()
+
+
+def test_the_index_of_a_mask_may_name_the_rows_of_the_call():
+    names, values = ["d", "a", "f", "b", "c", "e"], np.ones((6, 2))
+    by_name = pd.Series(TRUTH, index=LETTERS)
+    data = lt.Dataset({"a": values, "b": values}, rows=iter(names), observed={"a": by_name})
+    assert data.rows == tuple(names)
+    assert data.observed["a"].tolist() == by_name[names].tolist()
+    counted = lt.Dataset({"a": values, "b": values}, rows=list("201543"), observed={"a": pd.Series(TRUTH)})
+    assert counted.observed["a"].tolist() == TRUTH  # an index that nobody chose says nothing
+
+
+@pytest.mark.parametrize("rows", [None, list("uvwxyz")])
+def test_an_index_of_a_mask_that_names_no_row_is_refused(rows):
+    values, mask = np.ones((6, 2)), pd.Series(TRUTH, index=LETTERS)
+    sentence = f"observed.'a'.: has no row '{'0' if rows is None else 'u'}', which is in the index of the dataset"
+    with pytest.raises(lt.DataError, match=sentence):
+        lt.Dataset({"a": values, "b": values}, rows=rows, observed={"a": mask})
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_mask_goes_with_a_frame_that_is_paired_by_its_ids(library):
     first = pd.DataFrame({"id": LETTERS, "u": np.arange(6.0)})
@@ -357,5 +426,23 @@ def test_rows_of_anndata_are_paired_by_their_names(rng):
     data = lt.Dataset({"a": counted, "b": frame.reset_index(drop=True).iloc[::-1]})
     assert (data["b"] == values).all()
     assert data.rows is None
+    digits = anndata.AnnData(values.copy())
+    for names in (["101", "102", "103", "104", "105", "106"], ["1", "2", "3", "4", "5", "T6"], ["9" * 5000, *"12345"]):
+        digits.obs_names = names
+        numbers = names if not all(len(name) == 3 for name in names) else list(map(int, names))
+        for index in (names, numbers):  # text, as AnnData has it, or the numbers that it was made of
+            labelled = pd.DataFrame(values, index=pd.Index(index, dtype=object))
+            for other in (digits[::-1], labelled.iloc[::-1]):
+                data = lt.Dataset({"a": digits, "b": other}, observed={"a": pd.Series(TRUTH, index=index).iloc[::-1]})
+                assert (data["b"] == values).all()
+                assert (data.rows, data.observed["a"].tolist()) == (tuple(names), TRUTH)
+    later = digits[:5].copy()
+    later.obs_names = ["1", "2", "3", "4", "5"]
+    digits.obs_names = ["1", "2", "3", "4", "T6", "5"]
+    assert lt.Dataset({"a": digits[[0, 1, 2, 3, 5]], "b": later}).rows == ("1", "2", "3", "4", "5")
+    with pytest.raises(
+        lt.DataError, match=r"has no row 'T6'.*drop_vars of the coordinate in xarray, the array X of AnnData"
+    ):
+        lt.Dataset({"a": digits[:5], "b": later})
     with pytest.raises(lt.DataError, match="modality 'a': X of the AnnData is empty"):
         lt.Dataset({"a": anndata.AnnData(obs=pd.DataFrame(index=LETTERS))})

@@ -279,6 +279,20 @@ def test_labels_in_the_place_of_rows_are_noticed(labels, rng):
     assert lt.Dataset(rows, labels).domain.size == 2
 
 
+def test_a_series_of_numbers_is_rows_and_one_of_text_is_labels(rng):
+    xarray = pytest.importorskip("xarray")
+    values, beside = rng.normal(size=30), rng.normal(size=(30, 2))
+    for domain in (beside, pd.DataFrame(beside), pd.DataFrame({"u": beside[:, 0]})):
+        for rows in (pd.Series(values, name="v"), pl.Series("v", values), xarray.DataArray(values, dims="r")):
+            data = lt.Dataset(rows, domain)
+            assert (data["x"][:, 0] == values).all()
+            assert data.domain.size == domain.shape[1]
+    labels = ["a", "b"] * 15
+    for rows in (pd.Series(labels), pd.Series(labels, dtype="category"), pl.Series(labels), xarray.DataArray(labels)):
+        with pytest.raises(lt.DataError, match="the two are swapped. Give the rows first"):
+            lt.Dataset(rows, beside)
+
+
 @pytest.mark.usefixtures("no_optimiser_steps")
 def test_columns_in_another_order_have_one_sentence(tmp_path, rng):
     """In a frame and in a Dataset, in this process and after loading; scikit-learn's words follow, where it would raise."""

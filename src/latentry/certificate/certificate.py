@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -246,8 +247,7 @@ class Certificate:
         Raises:
             DataError: If the file could not be read, is no certificate, or was changed after it was written.
         """
-        text = isinstance(source, str) and source.lstrip().startswith("{")
-        place = str(source) if isinstance(source, str | Path) and not text else "the certificate"
+        place = str(source) if isinstance(source, str | Path) and not _is_text(source) else "the certificate"
         fields = _read(source, place)
         require_seal(fields, place)
         try:
@@ -287,8 +287,16 @@ class Certificate:
         return page
 
 
+_TEXT = re.compile(r"\s*\{\s*([\"{]|\}?\s*$)")  # a record, whole or cut short; {x}.json is the name of a file
+
+
+def _is_text(source: object) -> bool:
+    """Return whether a source is the text of a record, and no path."""
+    return isinstance(source, str) and _TEXT.match(source) is not None
+
+
 def _read(source: str | Path | Fields, place: str) -> Fields:
-    if isinstance(source, str) and source.lstrip().startswith("{"):
+    if isinstance(source, str) and _is_text(source):
         fields: Fields = CERTIFICATE.parse(source, place)
     elif isinstance(source, str | Path):
         fields = CERTIFICATE.read(source)

@@ -205,7 +205,7 @@ def _lengthen(
     strange = set(origin) - ROLE_NAMES
     if strange:
         raise DataError(f"--resume: {run} was fitted with {sorted(strange)[0]!r}. Give the data file and its options.")
-    rows = read(path, **origin, max_gb=max_gb)
+    rows = read(path, **origin, coding=dict(model.record_.layout.coding), max_gb=max_gb)
     if aside is not None:
         rows = rows.split(1 - aside, aside, seed=model.seed)[0]
     chosen = settings_for(model.get_params(deep=True), set_, type(model).__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -10,7 +11,9 @@ import numpy as np
 from latentry.data.inputs import kind_of
 from latentry.errors import DataError
 
-__all__ = ["AnnotatedRows", "annotated_labels", "annotated_rows", "columns_of_variable", "rows_at"]
+__all__ = ["AnnotatedRows", "annotated_columns", "annotated_labels", "annotated_rows", "columns_of_variable", "rows_at"]
+
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 class AnnotatedRows(NamedTuple):
@@ -28,7 +31,7 @@ def annotated_labels(raw: object) -> Sequence[Hashable] | None:
 
     Returns:
         The coordinate of the first dimension of a DataArray, obs_names of AnnData; None where there is none. AnnData keeps all
-        names as text: names that are all whole numbers are numbers again.
+        names as text: names that are all whole numbers are numbers again, unless they are too long for one.
     """
     kind, table = kind_of(raw), cast(Any, raw)
     if kind == "xarray.DataArray":
@@ -36,7 +39,7 @@ def annotated_labels(raw: object) -> Sequence[Hashable] | None:
     if kind != "anndata.AnnData":
         return None
     names = list(map(str, table.obs_names))
-    counted = all(name.isascii() and name.isdigit() and (name == "0" or name[0] != "0") for name in names)
+    counted = all(_WHOLE.fullmatch(name) for name in names)
     return [int(name) for name in names] if counted else names
 
 
@@ -81,6 +84,21 @@ def annotated_rows(name: str, raw: object) -> AnnotatedRows | None:
             f"modality {name!r}: {kind} holds several tables. Pass one of them, or the whole alone: lt.read(it, modalities=...)."
         )
     return None
+
+
+def annotated_columns(raw: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataArray or of AnnData, without its numbers.
+
+    Args:
+        raw: Anything.
+
+    Returns:
+        Names; None where there are none.
+    """
+    kind, table = kind_of(raw), cast(Any, raw)
+    if kind == "anndata.AnnData":
+        return tuple(map(str, table.var_names))
+    return columns_of_variable(table) if kind == "xarray.DataArray" else None
 
 
 def columns_of_variable(variable: Any) -> tuple[str, ...] | None:

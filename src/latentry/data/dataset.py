@@ -107,11 +107,11 @@ class Dataset:
         columns: Mapping[str, Iterable[str]] | None = None,
         coding: Mapping[str, Sequence[Coding]] | None = None,
     ) -> None:
+        refuse_swapped(modalities, domain)
         if is_annotated(modalities):
             _refuse_beside(observed=observed, rows=rows, columns=columns)
             self._copy(_from_annotated(modalities, domain, groups, time, factors, ids, coding))
             return
-        refuse_swapped(modalities, domain)
         named = by_name(modalities)
         check_names(named)
         wanted = names_of(domain=domain, groups=groups, time=time, ids=ids, factors=factors)
@@ -123,11 +123,12 @@ class Dataset:
         before = {**{f"modality {n!r}": raw for n, raw in given.items()}, **beside}
         paired = Paired.of(before, taken.labels)
         parts = {what: paired.ordered(what, raw) for what, raw in before.items()}
-        masks = masks_in_order(observed or {}, named, taken, paired)
+        rows = row_names(np.asarray(parts["ids"])) if rows is None and ids is not None else rows
+        rows = None if rows is None else tuple(map(str, rows))
+        labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
+        masks = masks_in_order(observed or {}, named, taken, paired, rows, labels)
         named = {name: parts[f"modality {name!r}"] for name in named}
         factors = {name: parts[what] for what, name in true.items()}
-        rows = row_names(np.asarray(parts["ids"])) if rows is None and ids is not None else rows
-        labels = {name: tuple(map(str, given)) for name, given in (columns or {}).items()}
         known("observed", masks, named)
         known("columns", labels, named)
         rules = coding or {}

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sized
 from os import PathLike
 from typing import TypeVar, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.data.cells import is_missing
-from latentry.data.inputs import RowsLike
+from latentry.data.frames import as_frame
+from latentry.data.inputs import RowsLike, kind_of
 from latentry.data.modality import Modality
 from latentry.errors import DataError, nearest
 
@@ -63,7 +65,15 @@ def are_swapped(rows: object, domain: object) -> bool:
     Returns:
         Its truth, where both have a shape that says it.
     """
-    return _rank(rows) == 1 and _rank(domain) >= 2
+    return _rank(domain) >= 2 and _rank(rows) == 1 and not _is_column(rows)
+
+
+def _is_column(rows: object) -> bool:
+    """Return whether a series is rows, as a table of one column is: it is of a library that has series, and holds no text."""
+    frame = as_frame("modalities", rows)
+    if isinstance(frame, nw.Series):
+        return not any(isinstance(cell, str) for cell in frame.to_list())
+    return kind_of(rows) == "xarray.DataArray" and not any(isinstance(cell, str) for cell in np.asarray(rows).tolist())
 
 
 def _rank(values: object) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from latentry.data.annotated_rows import annotated_labels, rows_at
 from latentry.data.cells import is_missing, raw_column
 from latentry.data.columns import NUMBER_FORMS, as_category
-from latentry.data.inputs import Label
+from latentry.data.inputs import Label, kind_of
 from latentry.data.raw_columns import RawColumn
 from latentry.errors import DataError
 
@@ -26,8 +26,9 @@ __all__ = [
     "aligned",
     "as_frame",
     "frame_columns",
-    "places_in_order",
     "in_order",
+    "labels_of",
+    "places_in_order",
     "row_labels",
 ]
 
@@ -166,6 +167,29 @@ def row_labels(what: str, raw: object) -> np.ndarray | None:
 _MISSING = "<no label>"  # NaN and NA are not even equal to themselves
 
 
+def labels_of(
+    parts: Mapping[str, object], given: Mapping[str, np.ndarray | None] | None = None
+) -> dict[str, np.ndarray | None]:
+    """Return the labels of rows of several parts, so that they can be compared.
+
+    AnnData keeps all names as text. Names that are whole numbers are numbers where all parts are labelled by numbers, and text
+    where one has text.
+
+    Args:
+        parts: By what a sentence is to call them.
+        given: Labels of rows that count instead of a part's own.
+
+    Returns:
+        Labels by part; None where a part has none.
+    """
+    known = {what: row_labels(what, raw) for what, raw in parts.items()} | dict(given or {})
+    if any(isinstance(label, str) for labels in known.values() if labels is not None for label in labels):
+        for what, labels in known.items():
+            if labels is not None and kind_of(parts.get(what)) == "anndata.AnnData":
+                known[what] = np.array([str(label) for label in labels], dtype=object)
+    return known
+
+
 def aligned(
     parts: Mapping[str, object], given: Mapping[str, np.ndarray | None] | None = None
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
@@ -219,7 +243,7 @@ class Paired:
         Returns:
             The labels, and which are first.
         """
-        known = {what: row_labels(what, raw) for what, raw in parts.items()} | dict(given or {})
+        known = labels_of(parts, given)
         labelled = {what: labels for what in parts if (labels := known[what]) is not None}
         return cls(labelled, *next(iter(labelled.items()), ("", None)))
 
@@ -325,7 +349,10 @@ def _like(lost: object, labels: np.ndarray) -> str:
     )
 
 
-_REMEDY = "Give both the same index, or reset_index(drop=True) on both if their rows are already in the same order."
+_REMEDY = (
+    "Give both the same index; or none, if their rows are already in the same order: reset_index(drop=True) on both in pandas, "
+    "drop_vars of the coordinate in xarray, the array X of AnnData."
+)
 _PAIR = f"paired. {_REMEDY}"
 
 

@@ -111,6 +111,8 @@ def _cast(raw: RawColumn, now: object, library: str) -> Any:
         return nw.Enum(levels) if raw.form == "ordered" else nw.Categorical
     if raw.kind != "number" or (raw.form != "Float32" and not _is_whole(raw)):
         return None
+    if raw.form == "Float32" and (np.abs(raw.cells[np.isfinite(raw.cells)]) > np.finfo(np.float32).max).any():
+        return None
     return (
         None if library == "pandas" and raw.form != "Float32" and np.isnan(raw.cells).any() else getattr(nw, raw.form)
     )

@@ -154,8 +154,10 @@ def _all_text(rows: Array) -> bool:
     """Whether all entries that are there are words: text that reads as a number may be a number that came as text."""
     if rows.dtype.kind not in "UO":
         return False
-    present = {value for value in rows.flat if not _is_missing(value)} if rows.dtype == object else {*np.unique(rows)}
-    return bool(present) and all(isinstance(value, str) and not _reads_as_number(value) for value in present)
+    present = [value for value in rows.flat if not _is_missing(value)] if rows.dtype == object else np.unique(rows)
+    if not len(present) or not all(isinstance(value, str) for value in present):
+        return False
+    return not any(map(_reads_as_number, set(present)))
 
 
 def _is_missing(value: object) -> bool:

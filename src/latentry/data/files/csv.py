@@ -2,7 +2,8 @@
 
 ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL`` and ``null`` are missing in every column; ``?``, ``-``,
 ``--``, ``.``, ``None`` and ``none`` where all other cells are numbers, truth values or dates, for among words they are words.
-Neither holds in columns of names (``@…``, or without a header).
+Among words, all of them are words in a column that is called domain, groups, factors or categories; so is what a fit knows as a
+level of its column. Names of rows, and what we wrote (``@…``), are what they say.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from latentry.data.files.table import from_columns, to_columns
 from latentry.errors import DataError
 
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
-_NUMBER = re.compile(r"([+-]?(0|[1-9]\d*)?(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf|infinity))", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))?", re.IGNORECASE
+)  # or empty
 _MISSING = frozenset(("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"))
 _DOUBTFUL = frozenset(("?", "-", "--", ".", "None", "none"))
 
@@ -35,19 +38,26 @@ def claimed(path: Path, most: float) -> float:
 
 def read(path: Path, roles: Roles) -> Dataset:
     """Read a table whose first line names the columns."""
-    return from_columns(columns(path), roles)
+    return from_columns(_columns(path, roles), roles)
 
 
 def survey(path: Path, roles: Roles) -> list[Seen]:
     """Say how each column would be read, and which texts are missing cells."""
     cells = _cells(path)
-    seen = survey_columns({name: _column(name, column) for name, column in cells.items()}, roles)
-    return [replace(part, holds=part.holds + _marked(part.name, cells[part.name])) for part in seen]
+    read = {name: _column(name, column, roles) for name, column in cells.items()}
+    return [
+        replace(part, holds=part.holds + _marked(read[part.name], cells[part.name]))
+        for part in survey_columns(read, roles)
+    ]
 
 
 def columns(path: Path) -> dict[str, np.ndarray]:
     """Read each column by its name: integers, numbers or text."""
-    return {name: _column(name, column) for name, column in _cells(path).items()}
+    return _columns(path, Roles())
+
+
+def _columns(path: Path, roles: Roles) -> dict[str, np.ndarray]:
+    return {name: _column(name, column, roles) for name, column in _cells(path).items()}
 
 
 def _cells(path: Path) -> dict[str, list[str]]:
@@ -70,7 +80,7 @@ def _cells(path: Path) -> dict[str, list[str]]:
 
 def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
     for mark, word in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) == 1 and mark in names[0]:
+        if len(names) == 1 and mark in names[0] and all(mark in ",".join(row) for row in rows):
             raise DataError(
                 f"{path}: cells are divided by {word}, it seems, as its first line is one name, {names[0]!r}. Save it with commas, "
                 f"and with points in numbers; or read it with pandas.read_csv(..., sep={mark!r}) and pass the frame."
@@ -85,19 +95,30 @@ def _check(path: Path, names: list[str], rows: list[list[str]]) -> None:
         raise DataError(f"{path}: two columns are called {twice!r}. Rename one.")
 
 
-def _column(name: str, cells: list[str]) -> np.ndarray:
+def _column(name: str, cells: list[str], roles: Roles) -> np.ndarray:
     """Read integers if all are, else numbers if all are, else text; what is missing is NaN, or None among text."""
     if name == "@row":
         return np.array(cells)
     if all(_WHOLE.fullmatch(cell.strip()) for cell in cells):
         return np.array([int(cell) for cell in cells])
-    plain = _without(cells, () if _names(name) else _MISSING)
-    sure = plain if _names(name) else _without(plain, _DOUBTFUL)
+    surely, perhaps = _marks(name, roles)
+    plain = _without(cells, surely)
+    sure = _without(plain, perhaps)
     # Codes such as 007 and 1_0 are text, although Python would read them as numbers.
     if any(sure) and all(_NUMBER.fullmatch(cell.strip()) for cell in sure) or not any(plain):
         return np.array([float(cell) if cell.strip() else np.nan for cell in sure])
     known = any(sure) and sure != plain and raw_column("", "", _text(sure)).kind != "category"
     return _text(sure if known else plain)
+
+
+def _marks(name: str, roles: Roles) -> tuple[frozenset[str], frozenset[str]]:
+    """Return texts that are missing cells of a column: whatever the others are, and where no other is a word."""
+    if name in ("", roles.ids) or name.startswith("@"):
+        return frozenset(), frozenset()
+    levels = roles.levels(name)
+    if name in (*roles.domain, roles.groups, *roles.factors, *roles.categories):
+        return frozenset(), (_MISSING | _DOUBTFUL) - levels
+    return _MISSING - levels, _DOUBTFUL - levels
 
 
 def _text(cells: list[str]) -> np.ndarray:
@@ -106,19 +127,13 @@ def _text(cells: list[str]) -> np.ndarray:
     return np.array([cell or None for cell in cells], dtype=object)
 
 
-def _names(column: str) -> bool:
-    """Return whether a column holds names, or was written by us: a cell of it is what it says."""
-    return column == "" or column.startswith("@")
-
-
 def _without(cells: list[str], marks: Collection[str]) -> list[str]:
     """Return cells that are empty where nothing stands in them but one of some marks."""
     return ["" if not (text := cell.strip()) or text in marks else cell for cell in cells]
 
 
-def _marked(name: str, cells: list[str]) -> str:
+def _marked(read: np.ndarray, cells: list[str]) -> str:
     """Say which texts of a column are missing cells."""
-    read = _column(name, cells)
     gone = {cell.strip() for cell, value in zip(cells, read.tolist(), strict=True) if is_missing(value)} - {""}
     return f" ({', '.join(sorted(gone))})" if gone else ""
 

@@ -130,6 +130,19 @@ class Roles:
         within = any(name in columns for columns in self.modalities.values())
         return None if within else "left out: no --modality names it"
 
+    def levels(self, name: str) -> frozenset[str]:
+        """Return the values that a fit knows of a column of labels.
+
+        Args:
+            name: Of the column, in the file.
+
+        Returns:
+            Texts; none where no fit is recalled.
+        """
+        prefix, column = name.split(":", 1) if ":" in name else ("", name)
+        rules = [rule for part, known in (self.coding or {}).items() if prefix in ("", part) for rule in known]
+        return frozenset(str(level).strip() for rule in rules if rule.column == column for level in rule.levels)
+
     def only(self, default: str = "x") -> str:
         """Return the name of the single modality of a file that holds one.
 
