@@ -8,6 +8,10 @@ __all__ = ["in_options"]
 
 # What the library calls its arguments, and what the command line does.
 _OPTIONS = {
+    r"Give both the same index, or reset_index\(drop=True\) on both if": (
+        "Give both files the same names of rows, or leave them out of one file if"
+    ),
+    r"which is in the index of the dataset": "which is a row of the data",
     r"resume=True": "--resume",
     r"discrete=\('(\w+)',\)": r"--discrete \1",
     r"fit\(data, u\) or Dataset\(\.\.\., domain=\)": "--domain column",
