@@ -1,4 +1,7 @@
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA, FastICA
 
@@ -369,3 +372,23 @@ def test_groups_count_in_the_comparison_with_independent_entries():
         gain = rng.normal(size=20)[whose] + 0.1 * rng.normal(size=1000)
         wrong += gain_verdict(by_unit(gain, data), 0.05).certified
     assert wrong <= 12
+
+
+def test_a_dataset_of_one_table_is_latents_that_its_names_pair(rng):
+    """As a frame is by its index; text in its only column is labels, and names that the rows do not have are refused."""
+    rows, order = rng.normal(size=(300, 3)), rng.permutation(300)
+    names = [f"w{i}" for i in range(300)]
+    data = lt.Dataset(rows, rows=names)
+    latents = lt.Dataset(rows[order, :2], rows=[names[i] for i in order])
+    audit = partial(lt.certify, data=data, only=["variables"])
+    shown = audit(latents).shown.channel.mean
+    np.testing.assert_array_equal(shown, audit(rows[:, :2]).shown.channel.mean)
+    np.testing.assert_array_equal(shown, audit(lt.Dataset(rows[:, :2])).shown.channel.mean)  # by place: no names
+    labels = lt.Dataset(pd.DataFrame({"kind": np.array(["a", "b", "c"])[order % 3]}), rows=latents.rows)
+    assert audit(labels).shown.channel.most_likely.tolist() == (np.arange(300) % 3).tolist()
+    together = audit({"two": latents, "kind": labels})
+    np.testing.assert_array_equal(together["two"].shown.channel.mean, shown)
+    with pytest.raises(lt.DataError, match=r"latents: has no row 'w0'"):
+        audit(lt.Dataset(rows, rows=["q" + name for name in names]))
+    with pytest.raises(lt.DataError, match=r"latents: hold a, b\. Give one array"):
+        audit(lt.Dataset({"a": rows, "b": rows}))

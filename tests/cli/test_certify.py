@@ -261,3 +261,77 @@ def test_every_recipe_names_what_it_needs():
         assert recipe.model(0, False).get_params()["seed"] == 0
         assert 0 < recipe.aside < 1
         assert recipe.title
+
+
+@pytest.fixture
+def named(tmp_path):
+    """A table with names of rows, and two of its columns as latents in another order."""
+    rng = np.random.default_rng(1)
+    rows, order = rng.normal(size=(300, 3)), rng.permutation(300)
+    names = [f"w{i}" for i in range(300)]
+    lt.Dataset(rows, rows=names).write(tmp_path / "data.csv")
+    lt.Dataset(rows[order, :2], rows=[names[i] for i in order]).write(tmp_path / "latents.csv")
+    return tmp_path, rows, names, order
+
+
+@pytest.fixture
+def judged(call, tmp_path, monkeypatch):
+    """Run certify with few parts: the latents as the certificate saw them, or the sentence of a refusal."""
+
+    def run(*words):
+        seen = []
+
+        def make(latents, data, **options):
+            found = lt.certify(latents, data, seed=options["seed"], only=["variables"])
+            seen.append(found.shown.channel)
+            return found
+
+        monkeypatch.setattr("latentry.cli.certify.make", make)
+        code, _, error = call("certify", *words, "--out", tmp_path / "report", "--quiet")
+        return code, error, seen
+
+    return run
+
+
+def test_latents_are_paired_by_the_names_of_their_rows(judged, named):
+    folder, rows, names, order = named
+    code, error, (latents,) = judged(folder / "latents.csv", folder / "data.csv")
+    assert code == 0, error
+    np.testing.assert_allclose(latents.mean * rows[:, :2].std(0), rows[:, :2], rtol=1e-6)
+    lt.Dataset(rows[:, :2], rows=["q" + names[i] for i in range(300)]).write(folder / "other.csv")
+    code, error, _ = judged(folder / "other.csv", folder / "data.csv")
+    assert code == 2
+    assert "has no row 'w0', which is a row of the data. Give both files the same names of rows" in error
+    np.save(folder / "short.npy", rows[:200, :2])
+    code, error, _ = judged(folder / "short.npy", folder / "data.csv")
+    assert (code, "there are 200 rows, and 300 of data" in error) == (2, True)
+
+
+def test_means_and_scales_are_paired_too(judged, named):
+    folder, rows, names, order = named
+    parts = {"mean": rows[order, :2], "scale": np.abs(rows[order, 1:]) + 0.1}
+    lt.Dataset(parts, rows=[names[i] for i in order]).write(folder / "both.csv")
+    code, error, (latents,) = judged(folder / "both.csv", folder / "data.csv")
+    assert code == 0, error
+    np.testing.assert_allclose(latents.scale, np.abs(rows[:, 1:]) + 0.1)
+
+
+def test_ids_name_the_rows_of_both_files(judged, named):
+    folder, rows, names, order = named
+    for name, values, rows_of in (("a.csv", rows, range(300)), ("b.csv", rows[order, :2], order)):
+        lines = [",".join([names[i], *map(repr, map(float, values[at]))]) for at, i in enumerate(rows_of)]
+        header = ",".join(["id", *(f"c{i}" for i in range(values.shape[1]))])
+        (folder / name).write_text("\n".join([header, *lines]) + "\n")
+    code, error, (latents,) = judged(folder / "b.csv", folder / "a.csv", "--ids", "id")
+    assert code == 0, error
+    np.testing.assert_allclose(latents.mean * rows[:, :2].std(0), rows[:, :2], rtol=1e-6)
+
+
+def test_a_column_of_text_is_labels(judged, named):
+    folder, rows, names, order = named
+    labels = np.array(["class_0", "class_1", "class_2"])[np.arange(300) % 3]
+    lines = [f"{names[i]},{labels[i]}" for i in order]
+    (folder / "y.csv").write_text("\n".join([",cultivar", *lines]) + "\n")
+    code, error, (latents,) = judged(folder / "y.csv", folder / "data.csv")
+    assert code == 0, error
+    assert latents.most_likely.tolist() == (np.arange(300) % 3).tolist()

@@ -98,6 +98,14 @@ BAD = {
     "no value": (["fit", "{table}", "--domain", "lab", "--set", "hidden"], "Write name=value"),
     "bad value": (["fit", "{table}", "--domain", "lab", "--epochs", "0"], "epochs=0"),
     "not a number": (["fit", "{table}", "--epochs", "many"], "Invalid value for '--epochs'"),
+    "no run to resume": (
+        ["fit", "{tmp}/nothere", "--resume"],
+        "nothere holds no run to continue, and is no data file. Give the folder of a run",
+    ),
+    "widths that are none": (
+        ["fit", "{table}", "--domain", "lab", "--out", "{tmp}/none", "--set", "hidden=16"],
+        "hidden=16: no list of positive widths. Give one such as [64,64].",
+    ),
     "nothing to resume": (
         ["fit", "{table}", "--domain", "lab", "--resume", "--out", "{tmp}/none"],
         "holds no run to continue",

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+import latentry as lt
+
 
 @pytest.fixture
 def pair(tmp_path):
@@ -187,3 +189,19 @@ def test_bad_input_is_one_sentence_and_exit_2(call, pair, case):
     assert code == 2
     assert sentence in error
     assert out == ""
+
+
+def test_mi_pairs_rows_by_their_names(call, pair):
+    x, y = np.load(pair / "x.npy"), np.load(pair / "y.npy")
+    order = np.random.default_rng(2).permutation(len(x))
+    names = [f"w{i}" for i in range(len(x))]
+    lt.Dataset(x, rows=names).write(pair / "x.csv")
+    lt.Dataset(y[order], rows=[names[i] for i in order]).write(pair / "y.csv")
+    found = [
+        json.loads(call("mi", pair / f"x.{kind}", pair / f"y.{kind}", "--estimator", "gaussian", "--json")[1])["value"]
+        for kind in ("npy", "csv")
+    ]
+    assert np.isclose(*found, atol=1e-6)
+    lt.Dataset(y, rows=["q" + name for name in names]).write(pair / "y.csv")
+    code, _, error = call("mi", pair / "x.csv", pair / "y.csv")
+    assert (code, "has no row 'w0', which is a row of the data" in error) == (2, True)

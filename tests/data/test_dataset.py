@@ -248,3 +248,12 @@ def test_labels_that_are_taken_for_a_modality_are_told_where_they_belong(tmp_pat
     np.savez(tmp_path / "rows.npz", x=np.eye(3), lab=np.arange(3))
     with pytest.raises(lt.DataError, match="modality 'lab'.*domain='lab' or groups='lab'"):
         lt.read(tmp_path / "rows.npz")
+
+
+def test_one_modality_is_an_array_and_several_are_none():
+    rows = np.arange(6.0).reshape(3, 2)
+    data = lt.Dataset(rows)
+    assert np.asarray(data).tolist() == rows.tolist()
+    assert np.asarray(data, np.float32).dtype == np.float32
+    with pytest.raises(lt.DataError, match=r"2 modalities, a, b: is no single array\. Take one of them as data\['a'\]"):
+        np.asarray(lt.Dataset({"a": rows, "b": rows}))

@@ -133,3 +133,14 @@ def test_annotated_tables_keep_the_names_of_their_rows(rng):
         lt.VAE(**QUICK).fit(cells, groups="donor")
     held = lt.VAE(validation=0.34, **QUICK).fit(cells, groups="donor").record_.held_out
     assert len(set(cells.obs["donor"].to_numpy()[list(held)])) == 1
+
+
+@pytest.mark.parametrize("what", ["transform", "impute", "score"])
+def test_rows_that_still_have_the_column_of_the_domain_are_told(rng, what):
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).assign(lab=["x", "y"] * 30)
+    model = lt.VAE(latent_dim=1, epochs=1, hidden=(4,), progress=False).fit(frame, domain="lab")
+    with pytest.raises(lt.DataError, match=r"Column 'lab' was not among them: .* as in transform\(frame, 'lab'\)"):
+        getattr(model, what)(frame)
+    getattr(model, what)(frame, "lab")
+    with pytest.raises(lt.DataError, match=r"Give the columns of the fit\.(?! Column)"):
+        getattr(model, what)(frame.drop(columns=["lab", "a"]))

@@ -117,6 +117,18 @@ def test_y_is_the_domain_without_routing(rows):
     assert list(search.best_estimator_.feature_names_in_) == list("abcd")
 
 
+def test_a_y_that_replaces_the_domain_of_the_data_is_told(rows):
+    """Classes at the end of a pipeline became the domain without a word; the same labels, and domain=, are what was meant."""
+    data, classes = lt.Dataset(rows, domain=LAB), np.array(["x", "y"])[np.arange(90) % 2]
+    told = r"y: the data have a domain .*north, south, west.*and y is another one .*x, y.*domain=y"
+    with pytest.warns(lt.DataWarning, match=told):
+        ivae().fit(data, classes)
+    order = np.random.default_rng(1).permutation(90)
+    ivae().fit(data, pd.Series(LAB).iloc[order])  # the same, by its index
+    model = ivae().fit(data, domain=classes)
+    assert model.record_.layout.domain_labels == ("x", "y")
+
+
 def test_several_modalities_are_searched_over_and_drawn_as_a_curve(rows):
     data = lt.Dataset({"left": rows[:, :2], "right": rows[:, 2:]}, domain=LAB, groups=np.arange(90) // 3)
     search = GridSearchCV(ivae(), {"latent_dim": [1, 2]}, cv=3, error_score="raise").fit(data)

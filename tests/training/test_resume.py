@@ -292,3 +292,11 @@ def test_the_rate_may_be_another_from_here_on(tmp_path, rng, same):
     assert not same(changed.module_, _constant(epochs=4, validation=0.0).fit(rows).module_)
     assert changed.record_.changes == ({"after": 3, "epochs": [3, 4], "learning_rate": [2e-3, 0.1]},)
     assert lt.load(tmp_path / "run").learning_rate == 0.1
+
+
+def test_nothing_to_go_on_from_is_told(rng):
+    rows = rng.normal(size=(60, 3))
+    model = lt.VAE(latent_dim=1, hidden=(4,), epochs=1, progress=False)
+    with pytest.warns(lt.DataWarning, match=r"resume=True: there is nothing to go on from, and the fit begins anew"):
+        model.fit(rows, resume=True)
+    model.set_params(epochs=2).fit(rows, resume=True)

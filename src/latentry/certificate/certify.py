@@ -47,7 +47,7 @@ from latentry.training import EngineLike
 
 __all__ = ["certify"]
 
-Several: TypeAlias = Mapping[str, Latents] | list[HasChannel | Channel | np.ndarray]
+Several: TypeAlias = Mapping[str, Latents] | list[HasChannel | Channel | Dataset | np.ndarray]
 
 
 class Options(TypedDict, total=False):
@@ -120,8 +120,8 @@ def certify(
 
     Args:
         latents: a fitted model; or latents made elsewhere, one row for each row of the data: a channel, labels (rows,),
-            or an array of numbers (rows, latents). Several of them, as a list or by name in a dictionary, are audited on the
-            rows that trained none of them, and compared.
+            an array of numbers (rows, latents), or a Dataset of one table, which is paired by names of rows. Several of them,
+            as a list or by name in a dictionary, are audited on the rows that trained none of them, and compared.
         data: the rows. If they are those of the fit, only what the fit held out is audited; if they hold the rows of the fit
             and those of `data.split`'s other part, only the latter.
         epsilon: the largest error, in nats, that still counts as natural; declare it before looking.
@@ -221,7 +221,8 @@ def _one(
 def _is_several(latents: Latents | Several) -> TypeGuard[Sequence[Latents]]:
     """Return whether a list holds latents, and not the numbers of one."""
     return isinstance(latents, list | tuple) and any(
-        isinstance(one, HasChannel | Channel | np.ndarray) or as_frame("latents", one) is not None for one in latents
+        isinstance(one, HasChannel | Channel | Dataset | np.ndarray) or as_frame("latents", one) is not None
+        for one in latents
     )
 
 
@@ -234,7 +235,7 @@ def _side_by_side(
     progress: Callable[[str], None] | None,
 ) -> SideBySide:
     """Certify each latent on the rows that trained none of them."""
-    latents = {name: in_order_of(rows, one) for name, one in latents.items()}
+    latents = {name: in_order_of(rows, one, f"latents {name!r}") for name, one in latents.items()}
     for one in latents.values():
         check_given(one, rows)
     common = rows_new_to_all(latents, rows, seen)

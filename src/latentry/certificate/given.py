@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from latentry.certificate.splitting import Split, rows_to_audit, unseen_rows, without_trained_units
 from latentry.contracts import HasChannel, KeepsFitRecord
-from latentry.data import Channel, Dataset, aligned, as_frame, frame_columns, raw_column
+from latentry.data import Channel, Dataset, GaussianChannel, aligned, as_frame, frame_columns, raw_column
 from latentry.errors import DataError
 
 __all__ = ["Columns", "Latents", "as_dataset", "check_given", "in_order_of", "rows_new_to_all", "split_for", "taken"]
 
 # A fitted model, or latents made elsewhere.
-Latents: TypeAlias = HasChannel | Channel | ArrayLike
+Latents: TypeAlias = HasChannel | Channel | Dataset | ArrayLike
 Columns: TypeAlias = Dataset | Mapping[str, ArrayLike] | ArrayLike
 
 
@@ -141,17 +141,37 @@ def check_given(latents: Latents, data: Dataset) -> None:
         )
 
 
-def in_order_of(rows: Dataset, latents: Latents) -> Latents:
-    """Return latents in the order of the rows, where they are a pandas object whose index names these; a model stays as it is.
+def in_order_of(rows: Dataset, latents: Latents, what: str = "latents") -> Latents:
+    """Return latents in the order of the rows, where an index or a Dataset names these; a model stays as it is.
 
     Args:
         rows: All rows.
         latents: A model, or latents made elsewhere.
+        what: A sentence is to call them.
 
     Returns:
-        The latents.
+        The latents; those of a Dataset as a channel, or an array.
+
+    Raises:
+        DataError: If they name other rows, or a Dataset holds several tables.
     """
-    return latents if isinstance(latents, HasChannel) else rows.in_order("latents", latents)
+    if isinstance(latents, Dataset):
+        return _of_table(what, rows.paired(what, latents))
+    return latents if isinstance(latents, HasChannel) else rows.in_order(what, latents)
+
+
+def _of_table(what: str, table: Dataset) -> Channel | np.ndarray:
+    """Return the latents of a table: means and scales as `latentry transform` writes them, labels, or numbers."""
+    if set(table.names) == {"mean", "scale"}:
+        return GaussianChannel(np.asarray(table["mean"], np.float64), np.asarray(table["scale"], np.float64))
+    if len(table.names) > 1:
+        raise DataError(f"{what}: hold {', '.join(table.names)}. Give one array of latents, or 'mean' and 'scale'.")
+    (name,) = table.names
+    values, rules = np.asarray(table[name]), table.coding.get(name, ())
+    if len(rules) == 1 and rules[0].kind == "category":
+        labels: np.ndarray = rules[0].decode(values).cells
+        return labels
+    return values[:, 0] if values.dtype.kind in "iub" and values.shape[1:] == (1,) else values
 
 
 def taken(latents: Latents, rows: np.ndarray) -> Latents:

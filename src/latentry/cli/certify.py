@@ -34,7 +34,7 @@ from latentry.cli.options import (
 )
 from latentry.cli.transform import read_for
 from latentry.cli.verdicts import Require, announce, demanded, keep, require
-from latentry.data import Dataset, GaussianChannel, read, read_array
+from latentry.data import Dataset, read, read_array, survey
 from latentry.errors import DataError
 from latentry.models import AnyModel, LatentModel, load_model
 from latentry.training import holds_run
@@ -132,7 +132,7 @@ def certify(
         raise DataError(
             f"{data} holds a run: model and data are swapped, it seems. Write latentry certify {data} {latents}."
         )
-    subject = _latents(latents)
+    subject = _latents(latents, ids, max_gb)
     asked = parts(
         domain=domain, modality=modality, factor=factor, groups=groups, time=time, ids=ids, category=category, drop=drop,
         roles=roles,
@@ -144,7 +144,7 @@ def certify(
     )
     trained, others = _seen(seen), tuple(map(load_model, also or ()))
     if beside:
-        several = {_title(path): _latents(path) for path in (latents, *beside)}
+        several = {_title(path): _latents(path, ids, max_gb) for path in (latents, *beside)}
         if len(several) < len(beside) + 1:
             raise DataError("--beside: two of the latents have the same name. Rename one of the files.")
         with audit_bar(quiet=quiet or json) as progress:
@@ -188,8 +188,8 @@ def _announce_several(together: SideBySide, out: Path, title: str, *, as_json: b
         webbrowser.open(report.resolve().as_uri())
 
 
-def _latents(path: Path) -> AnyModel | GaussianChannel | np.ndarray:
-    """Return a fitted model, or latents from a file: means and scales as `transform` writes them, or one array."""
+def _latents(path: Path, ids: str | None, max_gb: float | None) -> AnyModel | Dataset | np.ndarray:
+    """Return a fitted model, or latents from a file, with names of their rows where the file has them."""
     if path.is_dir() and not holds_run(path) and path.suffix != ".zarr":
         raise DataError(f"{path} holds no run. Give the folder of a fitted model, or a file of latents.")
     if holds_run(path):
@@ -199,13 +199,8 @@ def _latents(path: Path) -> AnyModel | GaussianChannel | np.ndarray:
         array = _loaded(path, str(path))
         if array.ndim == 1:
             return array
-    table = read(path)
-    if set(table.names) == {"mean", "scale"}:
-        return GaussianChannel(np.asarray(table["mean"], np.float64), np.asarray(table["scale"], np.float64))
-    if len(table.names) > 1:
-        raise DataError(f"{path} holds {', '.join(table.names)}. Give one array of latents, or 'mean' and 'scale'.")
-    values = np.asarray(table[table.names[0]])
-    return values[:, 0] if values.dtype.kind in "iub" and values.shape[1:] == (1,) else values
+    named = ids is not None and ids in {part.name for part in survey(path, max_gb=max_gb)}
+    return read(path, ids=ids if named else None, max_gb=max_gb)
 
 
 def _blocks(given: list[str] | None, data: Dataset) -> tuple[str, ...] | dict[str, list[int]] | None:

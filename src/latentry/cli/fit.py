@@ -133,6 +133,11 @@ def fit(
             f"--certify: {kind.__name__} has no likelihood, hence no certificate. Leave it out, or fit --model cgvae."
         )
     if resume and not holds_run(out):
+        if not data.exists() or (data.is_dir() and data.suffix != ".zarr"):
+            raise DataError(
+                f"--resume: {data} holds no run to continue, and is no data file. Give the folder of a run, or a data file and the "
+                "folder of its run as --out."
+            )
         raise DataError(
             f"--resume: {out} holds no run to continue. Leave it out, or give the folder of a run as --out."
         )

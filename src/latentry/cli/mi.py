@@ -11,7 +11,7 @@ import typer
 
 from latentry.cli.devices import Device
 from latentry.cli.options import AsJson, MaxGb, answer, pick
-from latentry.data import read, read_array, read_columns
+from latentry.data import Dataset, read, read_array, read_columns
 from latentry.errors import DataError
 from latentry.information import independence_test, mutual_information
 
@@ -94,15 +94,28 @@ def _tester(estimator: str) -> str:
 
 
 def _arrays(x: Path, y: Path, given: str | None, max_gb: float | None) -> Blocks:
-    return _array(x, max_gb), _array(y, max_gb), None if given is None else _array(Path(given), max_gb)
+    """Read files; rows of those that name them come in the order of the first that does."""
+    paths = (x, y) if given is None else (x, y, Path(given))
+    files = {path: _rows(path, max_gb) for path in paths}
+    first = next((rows for rows in files.values() if isinstance(rows, Dataset) and rows.rows is not None), None)
+    of_x, of_y, *rest = (np.asarray(_paired(first, path, files[path])) for path in paths)
+    return of_x, of_y, rest[0] if rest else None
 
 
-def _array(path: Path, max_gb: float | None = None) -> np.ndarray:
-    if path.suffix != ".npy":
-        data = read(path, max_gb=max_gb)
-        if len(data.names) > 1:
-            raise DataError(f"{path} holds {len(data.names)} modalities. Give one array, or a table with --x and --y.")
-        return np.asarray(data[data.names[0]])
+def _paired(first: Dataset | None, path: Path, rows: Dataset | np.ndarray) -> Dataset | np.ndarray:
+    return rows if first is None or isinstance(rows, np.ndarray) else first.paired(str(path), rows)
+
+
+def _rows(path: Path, max_gb: float | None) -> Dataset | np.ndarray:
+    if path.suffix == ".npy":
+        return _array(path)
+    data = read(path, max_gb=max_gb)
+    if len(data.names) > 1:
+        raise DataError(f"{path} holds {len(data.names)} modalities. Give one array, or a table with --x and --y.")
+    return data
+
+
+def _array(path: Path) -> np.ndarray:
     if not path.exists():
         raise DataError(f"{path} does not exist. Check the path.")
     try:

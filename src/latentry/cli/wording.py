@@ -8,6 +8,10 @@ __all__ = ["in_options"]
 
 # What the library calls its arguments, and what the command line does.
 _OPTIONS = {
+    r"Give both the same index, or reset_index\(drop=True\) on both if": (
+        "Give both files the same names of rows, or leave them out of one file if"
+    ),
+    r"which is in the index of the dataset": "which is a row of the data",
     r"resume=True": "--resume",
     r"discrete=\('(\w+)',\)": r"--discrete \1",
     r"fit\(data, u\) or Dataset\(\.\.\., domain=\)": "--domain column",
@@ -35,8 +39,13 @@ _OPTIONS = {
     r"\bseen: ": "--seen: ",
     r"\bothers=\[\.\.\.\]": "--also run",
     r"\bquantiser=m": "--quantiser m",
-    r"a tuple of positive widths, such as \(64, 64\)": "positive widths, such as --set hidden=[64,64]",
+    r"not a tuple of positive widths\. Give one such as \(64, 64\)": "no list of positive widths. Give one such as [64,64]",
+    r"Give them as \((\d+), (\d+)\)": r"Give them as [\1,\2]",
 }
+
+
+# A name that somebody gave, or a job of a sweep has: '0-vae-latent_dim=1' is no argument.
+_NAME, _PLACE = re.compile(r"(?<!\w)'[\w./][^']*=[^']*'"), "'\0'"
 
 
 def in_options(sentence: str) -> str:
@@ -52,7 +61,13 @@ def in_options(sentence: str) -> str:
     "Say --ids 'mouse', or try --set learning_rate=0.002."
     >>> in_options("Pass it as domain=.")
     'Pass it as --domain.'
+    >>> in_options("folder='a': holds a job '0-vae-hidden=(4, 4)-latent_dim=1' of the file's; latent_dim='b'.")
+    "--out 'a': holds a job '0-vae-hidden=(4, 4)-latent_dim=1' of the file's; --latents='b'."
     """
+    names: list[str] = _NAME.findall(sentence)
+    sentence = _NAME.sub(_PLACE, sentence)
     for pattern, option in _OPTIONS.items():
         sentence = re.sub(pattern, option, sentence)
+    for name in names:
+        sentence = sentence.replace(_PLACE, name, 1)
     return sentence

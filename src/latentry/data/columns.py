@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NUMBER_FORMS",
     "Coding",
+    "UnsaidColumn",
     "as_category",
     "decoded",
     "encoded",
@@ -51,6 +52,20 @@ _PLURAL = {"number": "numbers", "boolean": "true and false", "category": "catego
 
 NUMBER_FORMS = (*(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)), "Float32")
 FORMS = (*NUMBER_FORMS, "category", "ordered", "s", "ms", "us", "ns")
+
+
+class UnsaidColumn(DataError):
+    """A column that is no measurement as it stands.
+
+    Args:
+        what: Is wrong with it, as a sentence.
+        remedy: What to do where all parts can be named: in `read`, and in the options of the commands.
+        in_frame: What to do with a frame, which becomes a Dataset.
+    """
+
+    def __init__(self, what: str, remedy: str, in_frame: str) -> None:
+        super().__init__(f"{what} {remedy}")
+        self.of_frame = DataError(f"{what} {in_frame}")
 
 
 @dataclass(frozen=True)
@@ -347,13 +362,15 @@ def _refuse_numbers(where: str, raw: RawColumn, present: Sequence[object]) -> No
     odd = next((row for row, cell in enumerate(cells) if cell is not None and not reads_as_number(cell)), None)
     if odd is None:
         row = next(row for row, cell in enumerate(cells) if cell is not None)
-        raise DataError(
-            f"modality {where!r}: column {name} holds numbers as text ({cells[row]!r} at row {row}). Make them numbers (in a "
-            f"frame: astype(float)); or say categories={name} if each text is a label."
+        raise UnsaidColumn(
+            f"modality {where!r}: column {name} holds numbers as text ({cells[row]!r} at row {row}).",
+            f"Make them numbers (in a frame: astype(float)); or say categories={name} if each text is a label.",
+            "Make them numbers with astype(float); or astype('category') if each text is a label.",
         )
-    raise DataError(
-        f"modality {where!r}: column {name} is {cells[odd]!r} at row {odd}, and {numbers} of its {len(present)} cells are numbers. "
-        f"Correct it, or leave the cell empty; or say categories={name} if each text is a label, or drop={name}."
+    raise UnsaidColumn(
+        f"modality {where!r}: column {name} is {cells[odd]!r} at row {odd}, and {numbers} of its {len(present)} cells are numbers.",
+        f"Correct it, or leave the cell empty; or say categories={name} if each text is a label, or drop={name}.",
+        "Correct it, or leave the cell empty; or astype('category') if each text is a label; or leave the column out of the frame.",
     )
 
 
@@ -369,10 +386,12 @@ def _refuse_names(where: str, raw: RawColumn, present: Sequence[object]) -> None
         else "nothing"
     )
     name = repr(raw.name)
-    raise DataError(
-        f"modality {where!r}: column {name} holds {shown}, too many for categories (at most {_MOST_TEXTS}, of two rows each). Say "
-        f"what it is: ids={name}, domain={name}, groups={name} or factors={name}; categories={name} if each text is one (in a "
-        f"frame: astype('category')); or leave it out: drop={name}."
+    raise UnsaidColumn(
+        f"modality {where!r}: column {name} holds {shown}, too many for categories (at most {_MOST_TEXTS}, of two rows each).",
+        f"Say what it is: ids={name}, domain={name}, groups={name} or factors={name}; categories={name} if each text is one (in a "
+        f"frame: astype('category')); or leave it out: drop={name}.",
+        f"Say what it is, in a Dataset: lt.Dataset(frame, ids={name}), or domain={name}, groups={name}, factors=[{name}]; make "
+        "it categories, if each text is one, with astype('category'); or leave it out of the frame.",
     )
 
 
@@ -381,7 +400,8 @@ def _refuse_counter(where: str, raw: RawColumn) -> None:
     word = raw.name.strip().lower()
     named = word in ("", "id", "ids", "index", "row", "rownames", "unnamed: 0") or word.endswith(("_id", " id", ".id"))
     if named and raw.cells.dtype.kind in "iu" and _COUNTED <= len(raw.cells) == len(np.unique(raw.cells)):
-        raise DataError(
-            f"modality {where!r}: column {raw.name!r} holds a number of its own for each row: a name, and no measurement. Say "
-            f"ids={raw.name!r}, or leave it out: drop={raw.name!r}."
+        raise UnsaidColumn(
+            f"modality {where!r}: column {raw.name!r} holds a number of its own for each row: a name, and no measurement.",
+            f"Say ids={raw.name!r}, or leave it out: drop={raw.name!r}.",
+            f"Say so in a Dataset: lt.Dataset(frame, ids={raw.name!r}); or leave it out of the frame.",
         )

@@ -11,7 +11,7 @@ from types import EllipsisType, MappingProxyType
 from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from latentry.data.cells import row_names
 from latentry.data.columns import Coding, recoded
@@ -28,7 +28,7 @@ from latentry.data.dataset_checks import (
 )
 from latentry.data.describe import describe
 from latentry.data.domain import Domain, DomainLike
-from latentry.data.frames import Paired, in_order
+from latentry.data.frames import Paired, in_order, places_of_rows
 from latentry.data.inputs import LabelsLike, RowIndex, RowsLike, StoredRows, is_annotated
 from latentry.data.layout import Layout
 from latentry.data.lazy_rows import TakenRows, blocks, is_lazy
@@ -211,6 +211,23 @@ class Dataset:
         if key not in self.values:
             raise DataError(f"data[{key!r}]: there is no such modality{nearest(key, self.values)}")
         return self.values[key]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        """Return the rows of the only modality, as `numpy.asarray` asks for them.
+
+        >>> np.asarray(Dataset([[1.0, 2.0]])).tolist()
+        [[1.0, 2.0]]
+        """
+        rows = np.asarray(self[self._only_array()], dtype)
+        return rows.copy() if copy else rows
+
+    def _only_array(self) -> str:
+        if len(self.names) > 1:
+            raise DataError(
+                f"a Dataset of {len(self.names)} modalities, {', '.join(self.names)}: is no single array. Take one of them as "
+                f"data[{self.names[0]!r}]; what takes arrays alone, such as a scaler, has no place before what takes a Dataset."
+            )
+        return self.names[0]
 
     def __contains__(self, name: object) -> bool:
         return name in self.values
@@ -477,9 +494,35 @@ class Dataset:
         Raises:
             DataError: If the index names other rows.
         """
-        rows = self.rows if self.rows is not None else tuple(map(str, range(len(self))))
-        ordered: _Given = in_order(what, values, rows, named=self.rows is not None)
+        ordered: _Given = in_order(what, values, self._row_names, named=self.rows is not None)
         return ordered
+
+    def paired(self, what: str, other: Dataset) -> Dataset:
+        """Return another dataset with its rows in the order of these, where both name the same rows.
+
+        Args:
+            what: A sentence is to call it.
+            other: One row for each row of these.
+
+        Returns:
+            The other dataset in that order; as it was, where one of them has no names of rows.
+
+        Raises:
+            DataError: If the two name other rows.
+
+        >>> mine, other = Dataset([[1.0], [2.0]], rows=["u", "v"]), Dataset([[20.0], [10.0]], rows=["v", "u"])
+        >>> mine.paired("other", other)["x"].ravel().tolist()
+        [10.0, 20.0]
+        """
+        if other.rows is None:
+            return other
+        labels = np.array(other.rows, dtype=object)
+        places = places_of_rows(what, labels, self._row_names, named=self.rows is not None)
+        return other if places is None else other.take(places)
+
+    @property
+    def _row_names(self) -> tuple[str, ...]:
+        return self.rows if self.rows is not None else tuple(map(str, range(len(self))))
 
     def with_groups(self, groups: LabelsLike | None = None, time: ArrayLike | None = None) -> Dataset:
         """Return the same rows with other groups, or another time.

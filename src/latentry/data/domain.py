@@ -97,6 +97,22 @@ class Domain:
         """
         return Domain(self.values[rows], self.labels)
 
+    def same(self, other: Domain) -> bool:
+        """Return whether each row has the same label, or the same numbers; 1 and "1" are one label.
+
+        Args:
+            other: Another domain.
+
+        Returns:
+            Its truth.
+
+        >>> Domain.of(["1", "2"]).same(Domain.of([1, 2])), Domain.of(["1", "2"]).same(Domain.of(["1", "1"]))
+        (True, False)
+        """
+        if self.labels is None or other.labels is None:
+            return self.labels is other.labels and np.array_equal(self.values, other.values)
+        return np.array_equal(self.as_labels().astype(str), other.as_labels().astype(str))
+
     def as_labels(self) -> np.ndarray:
         """Return one label for each row, as given.
 

@@ -29,6 +29,7 @@ __all__ = [
     "in_order",
     "labels_of",
     "places_in_order",
+    "places_of_rows",
     "row_labels",
 ]
 
@@ -270,7 +271,7 @@ class Paired:
         labels = self.labels.get(what)
         if labels is None or self.order is None or np.array_equal(labels, self.order):
             return raw
-        return _reordered(what, raw, labels, self.first, self.order)
+        return _taken(what, raw, places_in_order(what, labels, self.first, self.order))
 
 
 def in_order(what: str, raw: Any, rows: tuple[str, ...], *, named: bool = True) -> Any:
@@ -289,17 +290,37 @@ def in_order(what: str, raw: Any, rows: tuple[str, ...], *, named: bool = True) 
         DataError: If the index names other rows.
     """
     labels = row_labels(what, raw)
-    if labels is None:
-        return raw
+    places = None if labels is None else places_of_rows(what, labels, rows, named=named)
+    return raw if places is None else _taken(what, raw, places)
+
+
+def places_of_rows(what: str, labels: np.ndarray, rows: tuple[str, ...], *, named: bool) -> list[int] | None:
+    """Return where named rows are among labels.
+
+    Args:
+        what: A sentence is to call what has the labels.
+        labels: Of its rows.
+        rows: Names of the rows.
+        named: Whether rows have names of their own; if not, other labels than their numbers say nothing.
+
+    Returns:
+        Numbers of rows; None where they are in that order already, or the labels only count.
+
+    Raises:
+        DataError: If the labels name other rows.
+
+    >>> places_of_rows("latents", np.array(["u", "v"]), ("v", "u"), named=True)
+    [1, 0]
+    """
     names, order = np.array([*map(str, labels)], dtype=object), np.array(rows, dtype=object)
     silent = not named or np.array_equal(labels, np.arange(len(labels)))
     if np.array_equal(names, order) or (silent and set(names) != set(order)):
-        return raw
-    return _reordered(what, raw, names, "the dataset", order)
+        return None
+    return places_in_order(what, names, "the dataset", order)
 
 
-def _reordered(what: str, raw: object, labels: np.ndarray, first: str, order: np.ndarray) -> object:
-    places, frame = places_in_order(what, labels, first, order), as_frame(what, raw)
+def _taken(what: str, raw: object, places: list[int]) -> object:
+    frame = as_frame(what, raw)
     return rows_at(raw, places) if frame is None else frame[places].to_native()
 
 

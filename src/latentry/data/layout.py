@@ -118,11 +118,22 @@ class Layout:
             )
         for name, shape in mine.items():
             if shape != theirs[name]:
-                raise DataError(_other_shape(name, shape, theirs[name]))
+                raise DataError(_other_shape(name, shape, theirs[name]) + self._beside(name, other))
         known, given = dict(self.columns), dict(other.columns)
         for name, columns in known.items():
             if name in given and given[name] != columns:
                 raise DataError(_other_columns(name, columns, given[name]))
+
+    def _beside(self, name: str, other: Layout) -> str:
+        """Say which column beside those of the fit may be its domain."""
+        mine, theirs = self.sources[name], other.sources[name]
+        new = [column for column in theirs if column not in mine]
+        if not mine or not new or not set(mine) <= set(theirs) or not self.domain_size or other.domain_size:
+            return ""
+        return (
+            f" Column {new[0]!r} was not among them: if it holds the domain of each row, pass its name second, as in "
+            f"transform(frame, {new[0]!r}); else leave it out."
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return plain lists and strings."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latentry.data.annotated_rows import annotated_rows
-from latentry.data.columns import Coding, encoded
+from latentry.data.columns import Coding, UnsaidColumn, encoded
 from latentry.data.frames import as_frame, frame_columns
 from latentry.data.inputs import RowsLike, StoredRows
 from latentry.data.largest import LARGEST
@@ -68,7 +68,7 @@ def read_modality(
         raw, columns = annotated.values, annotated.columns if columns is None else columns
     table, used = _raw_columns(name, raw), tuple(coding)
     if table is not None:
-        columns, raw, used = encoded(name, table, coding)
+        columns, raw, used = _encoded(name, raw, table, coding)
         _check_unique(name, columns)
     elif columns is None:
         used = ()  # numbers without names are what they are
@@ -88,6 +88,16 @@ def read_modality(
     if partial and not of_a_fit:
         _check_never_observed(name, values, observed, columns)
     return Modality(values, observed, columns, used, partial)
+
+
+def _encoded(
+    name: str, raw: RowsLike, table: tuple[RawColumn, ...], coding: Sequence[Coding]
+) -> tuple[tuple[str, ...], np.ndarray, tuple[Coding, ...]]:
+    """Return columns as numbers; what a sentence advises can be done with a frame, where that was given."""
+    try:
+        return encoded(name, table, coding)
+    except UnsaidColumn as problem:
+        raise (problem if isinstance(raw, RawTable) else problem.of_frame) from None
 
 
 def _raw_columns(name: str, raw: RowsLike) -> tuple[RawColumn, ...] | None:

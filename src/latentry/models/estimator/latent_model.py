@@ -34,7 +34,7 @@ from latentry.models.estimator.frames_out import as_frames, float_type, with_row
 from latentry.models.estimator.inputs import FitOptions, Values
 from latentry.models.estimator.naming import renamed
 from latentry.models.estimator.parameter_names import check_names, no_such_parameter
-from latentry.models.estimator.reading import auxiliary, read, ready
+from latentry.models.estimator.reading import auxiliary, read, ready, warn_of_another_domain
 from latentry.models.estimator.resuming import earlier_run, refuse_used_folder, resumed
 from latentry.models.estimator.scikit_learn import BaseEstimator, Tags, TransformerMixin, clone
 from latentry.models.estimator.settings import Settings, Training
@@ -256,7 +256,8 @@ class LatentModel(
 
         Args:
             X: A Dataset, or anything that a Dataset can be made of.
-            y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn.
+            y: The auxiliary variable u (the domain) of each row, if ``X`` has none. It is called y as in scikit-learn; where ``X``
+                has another domain, a warning says that y takes its place.
             domain: The same under its own name, which scikit-learn's metadata routing can pass on. Of a frame, also the name of a
                 column, which is then no feature.
             groups: A label for each row, where rows depend on each other: held-out rows are then whole groups. Or a column.
@@ -279,6 +280,7 @@ class LatentModel(
         before = dict(vars(self))
         try:
             data = read(self, X, auxiliary(y, domain), fitting=True, groups=groups)
+            warn_of_another_domain(X, y, data)
             with held_folder(run) as folder:
                 earlier = earlier_run(self, folder, data) if resume else None
                 known = None if earlier is None else earlier.record_

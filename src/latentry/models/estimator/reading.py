@@ -17,7 +17,7 @@ from latentry.models.estimator.inputs import Values
 if TYPE_CHECKING:
     from latentry.models.estimator.latent_model import AnyModel
 
-__all__ = ["auxiliary", "completed", "outward", "read", "ready"]
+__all__ = ["auxiliary", "completed", "outward", "read", "ready", "warn_of_another_domain"]
 
 
 def auxiliary(y: DomainLike | None, domain: DomainLike | None) -> DomainLike | None:
@@ -36,6 +36,25 @@ def auxiliary(y: DomainLike | None, domain: DomainLike | None) -> DomainLike | N
     if y is not None and domain is not None:
         raise DataError("y and domain=: both say the domain of each row. Give one of them.")
     return y if domain is None else domain
+
+
+def warn_of_another_domain(X: DataLike, y: DomainLike | None, data: Dataset) -> None:
+    """Warn of rows with a domain of their own that a fit was to replace by another y: such as classes, at the end of a pipeline.
+
+    Args:
+        X: As the fit was given it.
+        y: As the fit was given it; ``domain=`` says what it is, and replaces without a word.
+        data: The rows as they are learned from.
+    """
+    if y is None or not isinstance(X, Dataset) or X.domain is None or data.domain is None or X.domain.same(data.domain):
+        return
+    warnings.warn(
+        f"y: the data have a domain ({X.domain}), and y is another one ({data.domain}), which takes its place: the model "
+        "learns from y. If y is to be predicted, leave it out: model.fit(data), then the rest of the pipeline on "
+        "model.transform(data). If y is the domain, say so: domain=y.",
+        DataWarning,
+        stacklevel=4,
+    )
 
 
 def _refuse_swapped(X: object, u: object) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latentry.contracts import FitRecord
 from latentry.data import Dataset
-from latentry.errors import CheckpointError, DataError
+from latentry.errors import CheckpointError, DataError, DataWarning
 from latentry.models.estimator.saving import parameters_of, stored_model
 from latentry.training import RunFolder, RunState, Task, epochs_of, holds_run
 
@@ -56,6 +57,13 @@ def earlier_run(model: AnyModel, folder: RunFolder | None, data: Dataset) -> Any
     elif folder is None and "state_" in vars(model):
         earlier = model
     else:
+        if folder is None:
+            warnings.warn(
+                "resume=True: there is nothing to go on from, and the fit begins anew: this model was not fitted before, and no "
+                "run= names a folder. Give run= the folder of the run, or take the model that lt.load gives.",
+                DataWarning,
+                stacklevel=4,
+            )
         return None
     _require_same(earlier, model, data)
     return earlier
