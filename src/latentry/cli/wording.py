@@ -8,8 +8,8 @@ __all__ = ["in_options"]
 
 # What the library calls its arguments, and what the command line does.
 _OPTIONS = {
-    r"Give both the same index, or reset_index\(drop=True\) on both if": (
-        "Give both files the same names of rows, or leave them out of one file if"
+    r"Give both the same index; or none, if their rows are already in the same order: reset_index.*?the array X of AnnData": (
+        "Give both files the same names of rows, or leave them out of one file if their rows are already in the same order"
     ),
     r"which is in the index of the dataset": "which is a row of the data",
     r"resume=True": "--resume",
