@@ -107,6 +107,7 @@ def rows(name, rows_for):
 
 @pytest.fixture(scope="module")
 def fitted(rows_for):
+    jax.clear_caches()  # programs are counted below: those of fits in other files would not be traced again
     return Fitted(rows_for)
 
 
