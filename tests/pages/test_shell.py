@@ -112,6 +112,7 @@ class Files:
         np.savetxt(name, table, "%.4g", ",", header="height,weight,age,L,A,B,C,D,count", comments="")
 
     def sweep(self, name):
+        self.data()
         Path(name).write_text(
             '[data]\nfile = "data.npz"\n[[models]]\nmodel = "vae"\nlatent_dim = [1, 2]\nepochs = 1\n[engine]\nname = "here"\n'
         )

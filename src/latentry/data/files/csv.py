@@ -1,4 +1,4 @@
-"""Comma-separated values; empty cells are missing, and so is what usually stands for nothing.
+"""Comma-separated values; empty cells are missing, and so are the marks that usually stand for one.
 
 ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL`` and ``null`` are missing in every column; ``?``, ``-``,
 ``--``, ``.``, ``None`` and ``none`` where all other cells are numbers, truth values or dates, for among words they are words.
