@@ -59,7 +59,7 @@ CASES = {
     ),
     "CausalPIMA, 3,000 circles": (
         lambda: lt.generators.circles(rows=3_000, seed=0),
-        lambda: lt.CausalPIMA(nodes=(2, 2, 2), latent_dim=3, epochs=30, networks__encoder="dense"),
+        lambda: lt.CausalPIMA(nodes=(2, 2, 2), latent_dim=3, epochs=30, encoder="dense"),
     ),
     "NaturalLatents, 4,000 rows, two views": (
         lambda: lt.Dataset({"a": np.asarray(gaussian(4_000, 6)["x"])[:, :3], "b": np.asarray(gaussian(4_000, 6)["x"])[:, 3:]}),
