@@ -307,3 +307,15 @@ def test_info_speaks_the_words_of_the_command_line(call, table, tmp_path):
         code, text, _ = call("info", tmp_path / "t.csv", "--ids", "mouse", option, "plate", "--json")
         assert code == 0
         assert "plate" not in json.loads(text)["columns"]["x"]
+
+
+@pytest.mark.usefixtures("no_optimiser_steps")
+def test_a_column_of_the_fit_cannot_be_dropped_afterwards(call, tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).to_csv(tmp_path / "t.csv", index=False)
+    call("fit", tmp_path / "t.csv", "--latents", "1", "--out", tmp_path / "run", "--quiet")
+    for words in (("transform", "--out", tmp_path / "z.csv"), ("certify", "--out", tmp_path / "report")):
+        code, _, error = call(words[0], tmp_path / "run", tmp_path / "t.csv", "--drop", "b", *words[1:])
+        assert code == 2
+        assert "'b': the model was fitted with this column" in error
+    assert not (tmp_path / "z.csv").exists()

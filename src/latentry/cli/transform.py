@@ -88,11 +88,19 @@ def read_for(
 
     Returns:
         The rows; columns that hold no numbers are encoded as in the fit.
+
+    Raises:
+        DataError: If a column is to be left out that the model was fitted with.
     """
     asked = _as_in_the_fit(model, path, asked, recalled, max_gb)
     layout = model.record_.layout
     columns = asked["modalities"] or {}
     named = {name: columns.get(name) or layout.sources.get(name, ()) for name in columns or layout.modalities}
+    needed = set(asked.get("drop") or ()) & {column for sources in named.values() for column in sources}
+    if needed:
+        raise DataError(
+            f"drop={min(needed)!r}: the model was fitted with this column. Leave the option out, or fit a model without the column."
+        )
     return read(path, **{**asked, "modalities": named}, coding=dict(layout.coding), max_gb=max_gb)
 
 
