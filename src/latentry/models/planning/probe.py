@@ -76,7 +76,7 @@ class _Clock:
 
 
 def probe_text(text: str) -> str:
-    """Measure a fit that instructions describe, as engines ask for it, in a process that is used for nothing else.
+    """Measure a fit that instructions describe, as engines ask for it, in a process of its own.
 
     Args:
         text: Of :class:`Instructions`.
